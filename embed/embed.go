@@ -40,7 +40,7 @@ type Static struct {
 }
 
 // New returns the built-in embedder. It indexes the vocabulary, which takes a
-// few milliseconds and 0.8 MB; the table itself stays as it is in the binary. An
+// few milliseconds and 1 MB; the table itself stays as it is in the binary. An
 // error means that the binary was built with a table and a vocabulary that do
 // not fit together.
 func New() (*Static, error) {
@@ -102,13 +102,18 @@ func (e *Static) AppendEmbed(dst []float32, s string) []float32 {
 		}
 	}
 	var sum [dim]float32
+	var rows block
 	for _, t := range tokens {
 		weight := others
 		if e.vocab.isHan(t) {
 			weight = 1
 		}
-		e.table.addRow(&sum, t, weight)
+		rows.put(&e.table, t, weight)
+		if rows.n == blockRows {
+			rows.flush(&e.table, &sum)
+		}
 	}
+	rows.flush(&e.table, &sum)
 	normalize(&sum)
 	return append(dst, sum[:]...)
 }
@@ -133,16 +138,21 @@ func (e *Static) Tokens(s string) []int {
 
 // normalize gives v the length 1; zeros stay zeros. The products are exact in
 // double precision, so that a processor which fuses multiplication and addition
-// gets the same sum.
+// gets the same sum; four sums at once do not wait for one another.
 func normalize(v *[dim]float32) {
-	var squares float64
-	for _, x := range v {
-		squares += float64(x) * float64(x)
+	var s0, s1, s2, s3 float64
+	for i := 0; i < dim; i += 4 {
+		x0, x1, x2, x3 := float64(v[i]), float64(v[i+1]), float64(v[i+2]), float64(v[i+3])
+		s0 += x0 * x0
+		s1 += x1 * x1
+		s2 += x2 * x2
+		s3 += x3 * x3
 	}
-	if squares == 0 {
+	total := s0 + s1 + s2 + s3
+	if total == 0 {
 		return
 	}
-	inverse := 1 / math.Sqrt(squares)
+	inverse := 1 / math.Sqrt(total)
 	for i, x := range v {
 		v[i] = float32(float64(x) * inverse)
 	}

@@ -35,21 +35,45 @@ func newTable(data string, n int) (table, error) {
 	return t, nil
 }
 
-// addRow adds weight × the row of tok to sum.
-func (t *table) addRow(sum *[dim]float32, tok token, weight float32) {
-	// A row has 16 different values: computing them first leaves one addition a
-	// dimension, and no product that could be fused with it.
-	var value [16]float32
+// blockRows is how many rows are added at a time, so that each dimension of the
+// sum is read and written once for all of them: twice as fast as row by row.
+const blockRows = 4
+
+// A block is up to blockRows rows on their way into a sum. A row has 16
+// different values: computing them first leaves one addition a dimension, and no
+// product that a processor could fuse with it. The zero block adds nothing.
+type block struct {
+	rows   [blockRows]token
+	values [blockRows][16]float32
+	n      int // rows set
+}
+
+// put adds weight × the row of tok to the block, which must not be full.
+func (b *block) put(t *table, tok token, weight float32) {
+	b.rows[b.n] = tok
 	scale := t.scales[tok] * weight
-	for i := range value {
-		value[i] = float32(i-8) * scale
+	for v := range b.values[b.n] {
+		b.values[b.n][v] = float32(v-8) * scale
 	}
-	row := t.rows[int(tok)*rowBytes:][:rowBytes]
+	b.n++
+}
+
+// flush adds the rows of the block to sum, in the order in which they were put,
+// and empties it.
+func (b *block) flush(t *table, sum *[dim]float32) {
+	clear(b.values[b.n:])
+	r0, r1, r2, r3 := t.row(b.rows[0]), t.row(b.rows[1]), t.row(b.rows[2]), t.row(b.rows[3])
+	v0, v1, v2, v3 := &b.values[0], &b.values[1], &b.values[2], &b.values[3]
 	for j := range rowBytes {
-		b := row[j]
-		sum[2*j] += value[b&15]
-		sum[2*j+1] += value[b>>4]
+		b0, b1, b2, b3 := r0[j], r1[j], r2[j], r3[j]
+		sum[2*j] = sum[2*j] + v0[b0&15] + v1[b1&15] + v2[b2&15] + v3[b3&15]
+		sum[2*j+1] = sum[2*j+1] + v0[b0>>4] + v1[b1>>4] + v2[b2>>4] + v3[b3>>4]
 	}
+	b.n = 0
+}
+
+func (t *table) row(tok token) string {
+	return t.rows[int(tok)*rowBytes:][:rowBytes]
 }
 
 // fromHalf converts an IEEE 754 half-precision number.

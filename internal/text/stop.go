@@ -34,7 +34,7 @@ func stopWord(term []byte) bool {
 		"need", "no", "nor", "not", "now", "of", "off", "ok", "okay", "on", "onli", "or", "other", "our", "out", "over", "own",
 		"pleas", "put", "realli", "same", "she", "should", "so", "some", "someth", "such",
 		"tell", "than", "thank", "that", "the", "their", "them", "then", "there", "these", "thei", "they", "thing", "this", "those", "to", "too",
-		"up", "us", "use", "used", "using", "veri", "want", "was", "wasnt", "we", "well", "were", "what", "whatsoever", "when", "where", "which", "while", "who", "whose", "whi", "will", "with", "wont", "would", "wouldnt",
+		"up", "us", "use", "used", "using", "veri", "want", "was", "wasnt", "we", "well", "were", "what", "when", "where", "which", "while", "who", "whose", "whi", "will", "with", "wont", "would", "wouldnt",
 		"yes", "yet", "you", "your", "youre", "yours":
 		return true
 	}
@@ -57,7 +57,7 @@ func stopHan(r rune) bool {
 // stopPair knows the pairs whose characters alone do say something.
 func stopPair(pair []byte) bool {
 	switch string(pair) {
-	case "一下", "下我", "我下", "一点", "点我", "帮忙", "麻烦", "谢谢", "你好", "您好", "现在", "然后", "时候", "知道", "告诉", "诉我", "东西", "问题", "一种", "希望", "如何", "为何", "何时", "多少", "怎办", "么办", "这里", "那里", "哪里", "好的", "好吗", "请问", "问下", "问一", "看看", "关于", "进行", "相关":
+	case "一下", "一点", "帮忙", "麻烦", "谢谢", "你好", "您好", "现在", "然后", "知道", "告诉", "希望", "如何", "何时", "多少", "这里", "那里", "哪里", "好的", "好吗", "请问", "关于":
 		return true
 	}
 	return false
