@@ -85,7 +85,7 @@ func (e *Static) Embed(ctx context.Context, texts []string) ([][]float32, error)
 // AppendEmbed appends the vector of s, [Static.Dim] values, to dst: what
 // [Static.Embed] returns for it. It takes a few microseconds for an utterance
 // and time in proportion to the length for a long text, and allocates only if
-// dst has no room or s is long (above some 900 bytes).
+// dst has no room or s is long (above 1,024 bytes or 512 tokens).
 //
 // The same text gives the same bits on every machine.
 func (e *Static) AppendEmbed(dst []float32, s string) []float32 {

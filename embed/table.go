@@ -40,8 +40,8 @@ func newTable(data string, n int) (table, error) {
 const blockRows = 4
 
 // A block is up to blockRows rows on their way into a sum. A row has 16
-// different values: computing them first leaves one addition a dimension, and no
-// product that a processor could fuse with it. The zero block adds nothing.
+// different values: computing them first leaves one addition a dimension. The
+// zero block adds nothing.
 type block struct {
 	rows   [blockRows]token
 	values [blockRows][16]float32
@@ -53,13 +53,14 @@ func (b *block) put(t *table, tok token, weight float32) {
 	b.rows[b.n] = tok
 	scale := t.scales[tok] * weight
 	for v := range b.values[b.n] {
-		b.values[b.n][v] = float32(v-8) * scale
+		// Converted, so that no processor fuses the product with the sum.
+		b.values[b.n][v] = float32(float32(v-8) * scale)
 	}
 	b.n++
 }
 
 // flush adds the rows of the block to sum, in the order in which they were put,
-// and empties it.
+// and empties the block.
 func (b *block) flush(t *table, sum *[dim]float32) {
 	clear(b.values[b.n:])
 	r0, r1, r2, r3 := t.row(b.rows[0]), t.row(b.rows[1]), t.row(b.rows[2]), t.row(b.rows[3])

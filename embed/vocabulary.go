@@ -21,7 +21,7 @@ const (
 )
 
 // A vocabulary finds tokens. It is an open-addressing hash table over the text
-// of the vocabulary file, which takes 2 ms to fill where a Go map takes ten.
+// of the vocabulary file, filled in a third of the time that a map takes.
 type vocabulary struct {
 	words  string
 	starts []uint32 // where token i begins in words; one more entry for the end

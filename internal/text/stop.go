@@ -23,17 +23,17 @@ func Stop(term []byte) bool {
 // compiled code, no package state.
 func stopWord(term []byte) bool {
 	switch string(term) {
-	case "a", "about", "after", "again", "all", "also", "am", "an", "and", "ani", "anyth", "are", "arent", "as", "at",
+	case "a", "about", "after", "again", "all", "also", "am", "an", "and", "ani", "anyon", "anyth", "are", "arent", "as", "at",
 		"be", "becaus", "been", "befor", "being", "both", "but", "by",
 		"can", "cannot", "cant", "could", "couldnt",
 		"did", "didnt", "do", "doe", "doesnt", "doing", "done", "dont",
-		"each", "for", "from", "get", "give", "go", "going", "gonna", "got",
+		"each", "everyth", "for", "from", "get", "give", "go", "going", "gonna", "got",
 		"had", "has", "have", "havent", "he", "hello", "help", "her", "here", "hey", "hi", "him", "his", "how",
-		"i", "id", "if", "ill", "im", "in", "into", "is", "isnt", "it", "itself", "ive",
-		"just", "kind", "know", "let", "like", "make", "mai", "may", "me", "might", "mine", "more", "most", "much", "must", "my", "myself",
-		"need", "no", "nor", "not", "now", "of", "off", "ok", "okay", "on", "onli", "or", "other", "our", "out", "over", "own",
-		"pleas", "put", "realli", "same", "she", "should", "so", "some", "someth", "such",
-		"tell", "than", "thank", "that", "the", "their", "them", "then", "there", "these", "thei", "they", "thing", "this", "those", "to", "too",
+		"i", "id", "if", "ill", "im", "in", "into", "is", "isnt", "it", "its", "itself", "ive",
+		"just", "kind", "know", "let", "like", "make", "may", "me", "might", "mine", "more", "most", "much", "must", "my", "myself",
+		"need", "no", "nor", "noth", "not", "now", "of", "off", "ok", "okay", "on", "onli", "or", "other", "our", "out", "over", "own",
+		"pleas", "put", "realli", "same", "she", "should", "so", "some", "someon", "someth", "such",
+		"tell", "than", "thank", "that", "the", "their", "them", "then", "there", "these", "they", "thing", "this", "those", "to", "too",
 		"up", "us", "use", "used", "using", "veri", "want", "was", "wasnt", "we", "well", "were", "what", "when", "where", "which", "while", "who", "whose", "whi", "will", "with", "wont", "would", "wouldnt",
 		"yes", "yet", "you", "your", "youre", "yours":
 		return true
