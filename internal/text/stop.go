@@ -31,7 +31,7 @@ func stopWord(term []byte) bool {
 		"had", "has", "have", "havent", "he", "hello", "help", "her", "here", "hey", "hi", "him", "his", "how",
 		"i", "id", "if", "ill", "im", "in", "into", "is", "isnt", "it", "its", "itself", "ive",
 		"just", "kind", "know", "let", "like", "make", "may", "me", "might", "mine", "more", "most", "much", "must", "my", "myself",
-		"need", "no", "nor", "noth", "not", "now", "of", "off", "ok", "okay", "on", "onli", "or", "other", "our", "out", "over", "own",
+		"need", "no", "nor", "not", "now", "of", "off", "ok", "okay", "on", "onli", "or", "other", "our", "out", "over", "own",
 		"pleas", "put", "realli", "same", "she", "should", "so", "some", "someon", "someth", "such",
 		"tell", "than", "thank", "that", "the", "their", "them", "then", "there", "these", "they", "thing", "this", "those", "to", "too",
 		"up", "us", "use", "used", "using", "veri", "want", "was", "wasnt", "we", "well", "were", "what", "when", "where", "which", "while", "who", "whose", "whi", "will", "with", "wont", "would", "wouldnt",

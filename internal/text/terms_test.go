@@ -114,7 +114,7 @@ func TestStop(t *testing.T) {
 	// As words of an utterance, so that a stem which the list forgets is seen.
 	for _, s := range []string{
 		"I want you to please help me with this", "could you really do anything about the other things",
-		"don't why any very only they may before because", "what is it that we have been using", "someone needs everything, its own and nothing more, does anyone", "thanks for these, those, where there were some",
+		"don't why any very only they may before because", "what is it that we have been using", "someone needs everything, its own and more, does anyone", "thanks for these, those, where there were some",
 		"请帮我", "我想要", "你们的", "怎么",
 	} {
 		for _, term := range Terms(s) {
