@@ -4,8 +4,9 @@
 // one dimension. Records live in collections, and a query searches one of them: one collection a domain is cheaper
 // than one collection with a filter, since chromem-go visits every document whether the filter keeps it or not.
 //
-// Two stores that hold the same records answer alike, to the byte: the best first, equal similarities by ID, and who
-// makes the cut is decided the same way. [skillrouter/store/storetest] holds every implementation to that.
+// What a query answers depends on the records alone, never on chance or the order they came in: best first, equal
+// similarities by ID, and who makes the cut is decided the same way. [skillrouter/store/storetest] holds every
+// implementation to that.
 package store
 
 import (
