@@ -1,0 +1,97 @@
+// Command accuracy measures routing on labelled sets and prints a table.
+//
+// A set is a folder with catalog.jsonl (or, by -catalogs, a folder of skills of
+// the same name) and queries-dev.jsonl:
+//
+//	go run ./bench/accuracy -sets DIR [-catalogs DIR] [name ...]
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"skillrouter"
+	"skillrouter/eval"
+	"skillrouter/router"
+)
+
+func main() {
+	sets := flag.String("sets", "", "folder of sets")
+	catalogs := flag.String("catalogs", "", "folder of skill folders that go before a set's catalog.jsonl")
+	queries := flag.String("queries", "queries-dev.jsonl", "file of cases in each set")
+	threshold := flag.Float64("threshold", 0, "threshold; 0 means the default")
+	asJSON := flag.Bool("json", false, "print one JSON object a set")
+	flag.Parse()
+	if err := run(*sets, *catalogs, *queries, *threshold, *asJSON, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "accuracy:", err)
+		os.Exit(1)
+	}
+}
+
+func run(sets, catalogs, queries string, threshold float64, asJSON bool, names []string) error {
+	if len(names) == 0 {
+		found, err := filepath.Glob(filepath.Join(sets, "*", queries))
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			names = append(names, filepath.Base(filepath.Dir(f)))
+		}
+	}
+	if !asJSON {
+		fmt.Printf("%-16s %6s %5s  %6s %6s %6s  %6s %6s %6s %6s %5s  %6s %6s %5s %7s\n", "set", "skills", "n",
+			"dom@1", "hit@1", "hit@5", "right", "wide", "wrong", "none", "ret", "oos", "auroc", "ece", "p50")
+	}
+	for _, name := range names {
+		catalog := filepath.Join(sets, name, "catalog.jsonl")
+		if catalogs != "" {
+			if dir := filepath.Join(catalogs, name); isDir(dir) {
+				catalog = dir
+			}
+		}
+		rep, skills, err := measure(catalog, filepath.Join(sets, name, queries), threshold)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if asJSON {
+			if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"set": name, "skills": skills, "report": rep}); err != nil {
+				return err
+			}
+			continue
+		}
+		p := func(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
+		fmt.Printf("%-16s %6d %5d  %6s %6s %6s  %6s %6s %6s %6s %5.2f  %6s %6s %5s %7s\n", name, skills, rep.N,
+			p(rep.DomainHit1), p(rep.SkillHit1), p(rep.SkillHit5), p(rep.RightMatch), p(rep.WideMatch), p(rep.WrongMatch),
+			p(rep.NoMatch), rep.Returned, p(rep.AbstainRecall), p(rep.AbstainAUROC), p(rep.ECE), rep.LatencyP50)
+	}
+	return nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func measure(catalog, queries string, threshold float64) (*eval.Report, int, error) {
+	f, err := os.Open(queries)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	cases, err := eval.ReadCases(f, queries)
+	if err != nil {
+		return nil, 0, err
+	}
+	ctx := context.Background()
+	r, err := skillrouter.Open(ctx, &skillrouter.Options{Router: router.Options{Threshold: threshold}}, catalog)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	rep, err := eval.Run(ctx, r.Router, cases)
+	return rep, len(r.Index().Skills()), err
+}

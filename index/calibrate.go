@@ -1,0 +1,195 @@
+package index
+
+import (
+	"bufio"
+	_ "embed" // the utterances below
+	"math"
+	"strings"
+)
+
+//go:embed background.txt
+var backgroundText string
+
+// background is our own utterances that belong to no skill, one a line.
+func background() []string {
+	var us []string
+	for lines := bufio.NewScanner(strings.NewReader(backgroundText)); lines.Scan(); {
+		if l := strings.TrimSpace(lines.Text()); l != "" && !strings.HasPrefix(l, "#") {
+			us = append(us, l)
+		}
+	}
+	return us
+}
+
+const (
+	backgroundShare = 0.2  // assumed share of utterances that belong to no skill
+	backgroundNear  = 0.8  // similarity to a phrase from which one of ours may belong to a skill after all
+	fewPositives    = 50   // below so many phrases the prior stands alone
+	mostPositives   = 2000 // phrases asked for, chosen by hash
+	priorWeight     = 10   // of the prior, in the curvature of the fit; about what 25 phrases weigh
+	rowsEach        = 2    // best domains of an utterance that the fit sees
+)
+
+// A calibration maps evidence to scores, for the parts that may be missing.
+type calibration struct {
+	full, semantic, lexical curve
+}
+
+// A curve is one map from a domain's evidence to the probability that it is
+// among the right ones: a logistic function of how far the evidence lies above
+// what utterances of no skill reach at their best, and of the margin.
+type curve struct {
+	Mean, Deviation float32    // of the best domain's evidence over the background
+	Weights         [4]float64 // of level, lead, lag, and 1: see features
+	Phrases         int        // of the catalog it was fitted on; 0: the prior alone
+}
+
+// prior is the curve's weights for catalogs without phrases enough. It was
+// fitted by bench/prior on public sets of which only the descriptions were
+// indexed (metatool, hwu64, clinc150, crosswoz-zh, a quarter each). The level
+// and the margin are in units of the catalog's own background, so it carries
+// over from set to set.
+func prior() [4]float64 { return [4]float64{0.35, 1.45, 0.2, -1.75} }
+
+// features are what the logistic function weighs.
+func (c *curve) features(evidence, margin float32) [4]float64 {
+	level := float64((evidence - c.Mean) / c.Deviation)
+	m := float64(margin / c.Deviation)
+	x := [4]float64{4 * math.Tanh(level/4), 0, 0, 1} // far above is not much surer than well above
+	if m > 0 {
+		x[1] = math.Sqrt(m)
+	} else {
+		x[2] = m
+	}
+	return x
+}
+
+func (c *curve) score(evidence, margin float32) float32 {
+	return float32(logistic(c.features(evidence, margin), c.Weights))
+}
+
+func logistic(x, w [4]float64) float64 {
+	return 1 / (1 + math.Exp(-(x[0]*w[0] + x[1]*w[1] + x[2]*w[2] + x[3]*w[3])))
+}
+
+// A sample is one row of the fit.
+type sample struct {
+	x      [4]float64
+	y      float64
+	weight float64
+}
+
+// fit is penalised maximum likelihood by Newton's method: the prior is where
+// it starts and what it is pulled to.
+func fit(samples []sample) [4]float64 {
+	w := prior()
+	for range 30 {
+		var gradient [4]float64
+		var curvature [4][4]float64
+		for i := range 4 {
+			gradient[i] = priorWeight * (w[i] - prior()[i])
+			curvature[i][i] = priorWeight
+		}
+		for _, s := range samples {
+			p := logistic(s.x, w)
+			for i := range 4 {
+				gradient[i] += s.weight * (p - s.y) * s.x[i]
+				for j := range 4 {
+					curvature[i][j] += s.weight * p * (1 - p) * s.x[i] * s.x[j]
+				}
+			}
+		}
+		step := solve(curvature, gradient)
+		var size float64
+		for i := range 4 {
+			w[i] -= step[i]
+			size += math.Abs(step[i])
+		}
+		if size < 1e-9 {
+			break
+		}
+	}
+	for i := range 3 {
+		w[i] = max(w[i], 0) // more evidence never lowers a score
+	}
+	return w
+}
+
+// solve returns x of ax = b by Gaussian elimination; a is positive definite,
+// so no pivot vanishes.
+func solve(a [4][4]float64, b [4]float64) [4]float64 {
+	for i := range 4 {
+		for j := i + 1; j < 4; j++ {
+			f := a[j][i] / a[i][i]
+			for k := i; k < 4; k++ {
+				a[j][k] -= f * a[i][k]
+			}
+			b[j] -= f * b[i]
+		}
+	}
+	for i := 3; i >= 0; i-- {
+		for k := i + 1; k < 4; k++ {
+			b[i] -= a[i][k] * b[k]
+		}
+		b[i] /= a[i][i]
+	}
+	return b
+}
+
+// A positive is a phrase of a skill, asked for without itself.
+type positive struct {
+	utterance string
+	vector    []float32
+	held      held
+}
+
+// newCurve fits a curve on what the index answers without the given parts.
+func (ix *Index) newCurve(positives []positive, negatives []Query, without Parts) curve {
+	s := ix.scores.Get().(*Scores)
+	defer s.Release()
+	c := curve{Deviation: 1, Weights: prior()}
+	var sum, squares float64
+	tops := make([][]DomainScore, len(negatives))
+	for i, q := range negatives {
+		q.Without = without
+		s.collect(&q, nil)
+		s.rank(nil)
+		if len(s.Domains) == 0 {
+			return c
+		}
+		tops[i] = append(tops[i], s.Domains[:min(rowsEach, len(s.Domains))]...)
+		sum += float64(s.Domains[0].Evidence)
+		squares += float64(s.Domains[0].Evidence) * float64(s.Domains[0].Evidence)
+	}
+	n := float64(max(len(negatives), 1))
+	c.Mean = float32(sum / n)
+	c.Deviation = float32(math.Sqrt(max(squares/n-sum/n*sum/n, 1e-4)))
+	if len(positives) < fewPositives {
+		return c
+	}
+	var samples []sample
+	weight := backgroundShare / (1 - backgroundShare) * float64(len(positives)) / n
+	for _, ds := range tops {
+		for i := range ds {
+			samples = append(samples, sample{x: c.features(ds[i].Evidence, margin(ds, i, &c)), weight: weight})
+		}
+	}
+	for i := range positives {
+		p := &positives[i]
+		s.collect(&Query{Utterance: p.utterance, Vector: p.vector, Without: without}, &p.held)
+		s.rank(nil)
+		for k := range s.Domains {
+			right := ix.in(p.held.skill, s.Domains[k].Domain)
+			if k >= rowsEach && !right {
+				continue
+			}
+			x := sample{x: c.features(s.Domains[k].Evidence, margin(s.Domains, k, &c)), weight: 1}
+			if right {
+				x.y = 1
+			}
+			samples = append(samples, x)
+		}
+	}
+	c.Weights, c.Phrases = fit(samples), len(positives)
+	return c
+}

@@ -1,0 +1,321 @@
+package index
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"skillrouter/definitions"
+	"skillrouter/domains"
+)
+
+// The file: magic, version, then parts, each with its length before it, the
+// first in JSON and the others arrays of numbers, little-endian; last the
+// SHA-256 of all before.
+const magic = "skillrouter index\n"
+
+// maxFile bounds what Open reads: far above 100,000 skills.
+const maxFile = 8 << 30
+
+// meta is the part in JSON.
+type meta struct {
+	Embedder    string
+	Dim         int
+	Fingerprint string
+	Roots       []string
+	Depth       int
+	Skills      []Skill
+	Domains     []domains.Domain
+	Routing     domains.Routing
+	Problems    []definitions.Problem
+	Shadowed    []definitions.Shadow
+	Counts      definitions.Counts
+	Calibration calibrationFile
+}
+
+type calibrationFile struct{ Full, Semantic, Lexical curve }
+
+// WriteFile writes the index to path: beside it first, then renamed, so that
+// a failed run leaves the old file. Equal indexes give equal bytes.
+func (ix *Index) WriteFile(path string) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("index: writing %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			tmp.Close()
+			os.Remove(tmp.Name())
+			err = fmt.Errorf("index: writing %s: %w", path, err)
+		}
+	}()
+	buffered := bufio.NewWriterSize(tmp, 1<<20)
+	if err := ix.write(buffered); err != nil {
+		return err
+	}
+	if err := buffered.Flush(); err != nil {
+		return err
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := tmp.Sync(); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func (ix *Index) write(w io.Writer) error {
+	sum := sha256.New()
+	e := &encoder{w: io.MultiWriter(w, sum)}
+	e.raw([]byte(magic))
+	e.put(uint32(version))
+	m := meta{
+		Embedder: ix.embedder, Dim: ix.rows.dim, Fingerprint: ix.fingerprint, Skills: ix.skills, Domains: ix.domains,
+		Routing: ix.routing, Problems: ix.problems, Shadowed: ix.shadowed, Counts: ix.counts,
+		Calibration: calibrationFile{ix.calibration.full, ix.calibration.semantic, ix.calibration.lexical},
+	}
+	if ix.source != nil {
+		m.Roots, m.Depth = ix.source.Roots(), ix.source.Depth()
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	e.part(len(text), text)
+	for _, x := range ix.matrices() {
+		e.part(len(x.rows), x.rows)
+		e.part(len(x.scale), x.scale)
+	}
+	e.part(len(ix.phraseStarts), ix.phraseStarts)
+	terms := make([]uint64, len(ix.lexicon.ids))
+	for h, id := range ix.lexicon.ids {
+		terms[id] = h
+	}
+	e.part(len(terms), terms)
+	e.part(len(ix.lexicon.idf), ix.lexicon.idf)
+	e.part(len(ix.lexicon.starts), ix.lexicon.starts)
+	e.part(len(ix.lexicon.docs), ix.lexicon.docs)
+	e.part(len(ix.lexicon.weights), ix.lexicon.weights)
+	if e.err != nil {
+		return e.err
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
+}
+
+func (ix *Index) matrices() []*matrix {
+	return []*matrix{&ix.rows, &ix.phrases, &ix.texts, &ix.domainRows, &ix.domainTexts}
+}
+
+type encoder struct {
+	w   io.Writer
+	err error
+}
+
+func (e *encoder) raw(p []byte) {
+	if e.err == nil {
+		_, e.err = e.w.Write(p)
+	}
+}
+
+func (e *encoder) put(v any) {
+	if e.err == nil {
+		e.err = binary.Write(e.w, binary.LittleEndian, v)
+	}
+}
+
+func (e *encoder) part(n int, v any) {
+	e.put(uint64(n))
+	e.put(v)
+}
+
+// A FormatError says that a file is no index that this version can use.
+type FormatError struct {
+	Path string
+	What string
+}
+
+func (e *FormatError) Error() string { return fmt.Sprintf("index: %s: %s", e.Path, e.What) }
+
+// Hint says what to do.
+func (e *FormatError) Hint() string {
+	return "build it again: skillrouter index build --skills DIR --out " + e.Path
+}
+
+// Open reads an index file for use with e, which must be the embedder that it
+// was built with. Definitions are read from the folders that it was built
+// from, which need not exist to route. Every length and the checksum are
+// checked before anything is believed: what is not right is a [FormatError].
+func Open(ctx context.Context, path string, e Embedder) (*Index, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	if info.Size() > maxFile {
+		return nil, &FormatError{path, fmt.Sprintf("the file has %d bytes, more than any index", info.Size())}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	ix, err := decode(data)
+	if err != nil {
+		return nil, &FormatError{path, err.Error()}
+	}
+	if e != nil && ix.embedder != e.ID() {
+		return nil, &FormatError{path, fmt.Sprintf("its vectors are of the embedder %q, not of %q", ix.embedder, e.ID())}
+	}
+	if err := ix.finish(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, &FormatError{path, err.Error()}
+	}
+	return ix, nil
+}
+
+// IsFile tells whether the file at path begins like an index.
+func IsFile(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == magic
+}
+
+// decode reads what write wrote.
+func decode(data []byte) (*Index, error) {
+	if len(data) < len(magic)+4+sha256.Size || !bytes.HasPrefix(data, []byte(magic)) {
+		return nil, errors.New("not an index of skillrouter")
+	}
+	d := &decoder{rest: data[len(magic) : len(data)-sha256.Size]}
+	if v := d.uint32(); v != version {
+		return nil, fmt.Errorf("the index has format %d, this version of skillrouter reads %d", v, version)
+	}
+	if sum := sha256.Sum256(data[:len(data)-sha256.Size]); !bytes.Equal(sum[:], data[len(data)-sha256.Size:]) {
+		return nil, errors.New("the checksum is wrong: the file is torn or was changed")
+	}
+	var m meta
+	text := part[byte](d)
+	if d.err == nil {
+		d.err = json.Unmarshal(text, &m)
+	}
+	ix := &Index{
+		embedder: m.Embedder, fingerprint: m.Fingerprint, skills: m.Skills, domains: m.Domains, routing: m.Routing,
+		problems: m.Problems, shadowed: m.Shadowed, counts: m.Counts,
+		calibration: calibration{m.Calibration.Full, m.Calibration.Semantic, m.Calibration.Lexical},
+		lexicon:     &lexicon{skills: len(m.Skills)},
+	}
+	for _, x := range ix.matrices() {
+		x.dim, x.rows, x.scale = m.Dim, part[int8](d), part[float32](d)
+	}
+	ix.phraseStarts = part[int32](d)
+	lx := ix.lexicon
+	terms := part[uint64](d)
+	lx.idf, lx.starts, lx.docs, lx.weights = part[float32](d), part[int32](d), part[int32](d), part[float32](d)
+	if d.err != nil {
+		return nil, d.err
+	}
+	if len(d.rest) > 0 {
+		return nil, fmt.Errorf("%d bytes too many", len(d.rest))
+	}
+	if err := ix.check(len(terms)); err != nil {
+		return nil, err
+	}
+	lx.ids = make(map[uint64]int32, len(terms))
+	for i, h := range terms {
+		lx.ids[h] = int32(i)
+	}
+	var roots []definitions.Root
+	for _, r := range m.Roots {
+		roots = append(roots, definitions.Root{Path: r})
+	}
+	ix.source, d.err = definitions.NewSource(roots, &definitions.Options{Depth: m.Depth})
+	return ix, d.err
+}
+
+// check looks at the lengths that fit together, and at every number that is a
+// place in another array.
+func (ix *Index) check(terms int) error {
+	n, lx := len(ix.skills), ix.lexicon
+	rows := []int{n, -1, n, len(ix.domains), len(ix.domains)}
+	for i, x := range ix.matrices() {
+		if x.dim < 0 || len(x.rows) != x.dim*x.len() || rows[i] >= 0 && x.len() != rows[i] {
+			return errors.New("a matrix has the wrong size")
+		}
+	}
+	ok := len(ix.phraseStarts) == n+1 && rising(ix.phraseStarts, ix.phrases.len()) &&
+		len(lx.idf) == terms && len(lx.starts) == terms+1 && rising(lx.starts, len(lx.docs)) && len(lx.docs) == len(lx.weights)
+	for _, doc := range lx.docs {
+		ok = ok && 0 <= doc && int(doc) < n
+	}
+	if !ok {
+		return errors.New("an array has the wrong size")
+	}
+	return nil
+}
+
+// rising tells whether xs goes from 0 to last without falling.
+func rising(xs []int32, last int) bool {
+	var before int32
+	for _, x := range xs {
+		if x < before {
+			return false
+		}
+		before = x
+	}
+	return len(xs) > 0 && xs[0] == 0 && int(before) == last
+}
+
+type decoder struct {
+	rest []byte
+	err  error
+}
+
+func (d *decoder) uint32() uint32 {
+	if len(d.rest) < 4 {
+		d.err = io.ErrUnexpectedEOF
+		return 0
+	}
+	v := binary.LittleEndian.Uint32(d.rest)
+	d.rest = d.rest[4:]
+	return v
+}
+
+// part reads the next array.
+func part[T byte | int8 | int32 | uint64 | float32](d *decoder) []T {
+	var zero T
+	size := binary.Size(zero)
+	if d.err != nil {
+		return nil
+	}
+	if len(d.rest) < 8 {
+		d.err = io.ErrUnexpectedEOF
+		return nil
+	}
+	n := binary.LittleEndian.Uint64(d.rest)
+	d.rest = d.rest[8:]
+	if n > uint64(len(d.rest)/size) {
+		d.err = fmt.Errorf("a part of %d items is longer than the file", n)
+		return nil
+	}
+	xs := make([]T, n)
+	used, err := binary.Decode(d.rest, binary.LittleEndian, xs)
+	d.err, d.rest = err, d.rest[used:]
+	return xs
+}

@@ -1,0 +1,280 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"skillrouter/index"
+	"skillrouter/internal/text"
+	"skillrouter/summaries"
+)
+
+// maxCandidates bounds Route.Candidates.
+const maxCandidates = 25
+
+// nearShare is the share of the threshold from which a domain that did not
+// match is worth asking about.
+const nearShare = 0.5
+
+// mostNear is how many domains a question or a line about the nearest names.
+const mostNear = 3
+
+// An asker is what a route depends on beside the utterance.
+type asker struct {
+	allow    []bool  // by skill; nil means all
+	skills   []int32 // excluded skills
+	domains  []int32 // excluded domains
+	sticky   []kept  // what to keep if nothing matches
+	asked    bool    // a question was asked already
+	language string  // of fixed phrases; "" follows the utterance
+}
+
+// kept is what was visible of a domain.
+type kept struct {
+	domain int32
+	skills []int32
+}
+
+// match decides. Blank and direct utterances cost no embedding.
+func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *asker) (*Route, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	route := &Route{Utterance: utterance, Threshold: s.opts.Threshold, Flat: s.flat, snapshot: s, allow: a.allow}
+	if strings.TrimSpace(utterance) == "" || text.Words(utterance) == 0 {
+		route.Outcome = Empty
+		route.keep(a)
+		return route, nil
+	}
+	clipped, cut := clip(utterance)
+	route.Clipped = cut
+	var vector []float32
+	if s.opts.Without&index.Semantic == 0 {
+		buffer, err := r.embedder.vector(ctx, clipped)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if buffer == nil {
+			route.Degraded = true
+			if err != nil {
+				r.log.Warn("embedding failed, routing by words", "embedder", r.embedder.ID(), "error", err)
+			}
+		} else {
+			vector = *buffer
+			defer r.embedder.put(buffer)
+		}
+	}
+	scores := s.ix.Score(&index.Query{Utterance: utterance, Vector: vector, Allow: a.allow, Without: s.opts.Without})
+	defer scores.Release()
+	route.decide(scores, a)
+	return route, nil
+}
+
+// decide sets the outcome and what is shown.
+func (r *Route) decide(scores *index.Scores, a *asker) {
+	s := r.snapshot
+	ix := s.ix
+	named := s.direct(r.Utterance, a)
+	r.candidates(scores, named, a)
+	r.Domains = make([]Domain, len(scores.Domains))
+	matched := 0
+	for i, d := range scores.Domains {
+		excluded := slices.Contains(a.domains, d.Domain)
+		r.Domains[i] = Domain{
+			Name: ix.Domains()[d.Domain].Name, Score: d.Score, Margin: d.Margin, Excluded: excluded,
+			Matched: !excluded && float64(d.Score) >= r.Threshold && matched < s.opts.MaxDomains,
+		}
+		if r.Domains[i].Matched {
+			matched++
+		}
+	}
+	switch {
+	case len(named) > 0:
+		r.Outcome = Direct
+		r.named = named
+		for i, d := range scores.Domains {
+			r.Domains[i].Matched = slices.ContainsFunc(named, func(x int32) bool {
+				return slices.Contains(ix.DomainsOf(x), d.Domain)
+			})
+		}
+		if r.Flat {
+			r.showAll(a)
+		}
+		return
+	case matched == 1:
+		r.Outcome = One
+	case matched > 1:
+		r.Outcome = Several
+	case len(a.sticky) > 0:
+		r.Outcome = Sticky
+		r.keep(a)
+		return
+	default:
+		r.miss(scores, a)
+		return
+	}
+	if r.Flat {
+		r.showAll(a)
+		return
+	}
+	for i, d := range scores.Domains {
+		if r.Domains[i].Matched {
+			r.show(d.Domain, scores, a)
+		}
+	}
+}
+
+// miss is what happens when nothing matched: ask if something is near, show
+// the fallback domains, name the nearest.
+func (r *Route) miss(scores *index.Scores, a *asker) {
+	r.Outcome = None
+	near := 0
+	for i := range r.Domains {
+		d := &r.Domains[i]
+		if d.Excluded || len(r.nearest) == mostNear {
+			continue
+		}
+		r.nearest = append(r.nearest, d.Name)
+		if float64(d.Score) >= nearShare*r.Threshold {
+			near++
+		}
+	}
+	if near > 0 && !a.asked {
+		r.Outcome = Clarify
+		r.near = near
+	}
+	if r.Flat {
+		r.showAll(a)
+		return
+	}
+	for _, d := range r.snapshot.fallback {
+		r.show(d, scores, a)
+		for i := range r.Domains {
+			if r.Domains[i].Name == r.snapshot.ix.Domains()[d].Name {
+				r.Domains[i].Fallback = true
+			}
+		}
+	}
+}
+
+// candidates copies the ranking of skills; those named outright go first.
+func (r *Route) candidates(scores *index.Scores, named []int32, a *asker) {
+	ix := r.snapshot.ix
+	r.Candidates = make([]Candidate, 0, min(maxCandidates, len(named)+len(scores.Skills)))
+	for _, i := range named {
+		c := Candidate{Name: ix.Skills()[i].Name, Named: true}
+		if ds := ix.DomainsOf(i); len(ds) > 0 {
+			c.Domain = ix.Domains()[ds[0]].Name
+		}
+		for _, x := range scores.Skills {
+			if x.Skill == i {
+				c.Evidence, c.Similarity, c.Lexical, c.Phrase = x.Evidence, x.Similarity, x.Lexical, x.Phrase
+			}
+		}
+		r.Candidates = append(r.Candidates, c)
+	}
+	for _, x := range scores.Skills {
+		if len(r.Candidates) == maxCandidates {
+			break
+		}
+		if slices.Contains(named, x.Skill) || slices.Contains(a.skills, x.Skill) {
+			continue
+		}
+		c := Candidate{Name: ix.Skills()[x.Skill].Name, Evidence: x.Evidence, Similarity: x.Similarity, Lexical: x.Lexical, Phrase: x.Phrase}
+		for _, d := range scores.Domains { // best first: the first that holds it
+			if slices.Contains(ix.DomainsOf(x.Skill), d.Domain) {
+				c.Domain = ix.Domains()[d.Domain].Name
+				break
+			}
+		}
+		r.Candidates = append(r.Candidates, c)
+	}
+}
+
+// choose shows one domain, whose skills nobody scored: in catalog order.
+func (r *Route) choose(domain int32, a *asker) {
+	r.Domains = []Domain{{Name: r.snapshot.ix.Domains()[domain].Name, Matched: true}}
+	if r.Flat {
+		r.showAll(a)
+		return
+	}
+	r.show(domain, nil, a)
+}
+
+// show adds the summaries of a domain, without those shown already, best
+// first. One that does not fit whole gives its line only; the first is always
+// given, cut to its best.
+func (r *Route) show(domain int32, scores *index.Scores, a *asker) {
+	s := r.snapshot
+	ix := s.ix
+	var fresh []int32
+	for _, i := range ix.Members(domain) {
+		if r.visible(i, a) && !r.holds(i) {
+			fresh = append(fresh, i)
+		}
+	}
+	room := s.opts.MaxSummaries - len(r.Summaries)
+	if len(fresh) > room && len(r.Summaries) > 0 {
+		r.Lines = append(r.Lines, ix.Domains()[domain].Name)
+		return
+	}
+	if scores != nil {
+		slices.SortFunc(fresh, func(i, j int32) int {
+			return cmp.Or(cmp.Compare(scores.Evidence(j), scores.Evidence(i)), strings.Compare(ix.Skills()[i].Name, ix.Skills()[j].Name))
+		})
+	}
+	if len(fresh) > room {
+		r.more = len(fresh) - room
+		fresh = fresh[:room]
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	from := len(r.Summaries)
+	for _, i := range fresh {
+		r.Summaries = append(r.Summaries, &ix.Skills()[i].Summary)
+	}
+	r.shown = append(r.shown, section{domain, from, len(r.Summaries)})
+}
+
+func (r *Route) visible(skill int32, a *asker) bool {
+	return (a.allow == nil || a.allow[skill]) && !slices.Contains(a.skills, skill)
+}
+
+func (r *Route) holds(skill int32) bool {
+	m := &r.snapshot.ix.Skills()[skill].Summary
+	return slices.Contains(r.Summaries, m)
+}
+
+// showAll shows every summary, in catalog order.
+func (r *Route) showAll(a *asker) {
+	skills := r.snapshot.ix.Skills()
+	r.Summaries = make([]*summaries.Summary, 0, len(skills))
+	for i := range skills {
+		if m := &skills[i].Summary; !m.Manual && r.visible(int32(i), a) {
+			r.Summaries = append(r.Summaries, m)
+		}
+	}
+	r.shown = append(r.shown, section{domain: -1, to: len(r.Summaries)})
+}
+
+// keep shows what was visible before.
+func (r *Route) keep(a *asker) {
+	if r.Flat {
+		r.showAll(a)
+		return
+	}
+	for _, k := range a.sticky {
+		from := len(r.Summaries)
+		for _, i := range k.skills {
+			if r.visible(i, a) {
+				r.Summaries = append(r.Summaries, &r.snapshot.ix.Skills()[i].Summary)
+			}
+		}
+		if len(r.Summaries) > from {
+			r.shown = append(r.shown, section{k.domain, from, len(r.Summaries)})
+		}
+	}
+}

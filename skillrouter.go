@@ -1,0 +1,218 @@
+// Package skillrouter stands before each turn of an agent that has more skills
+// than a prompt can hold, and shows it only what the turn needs.
+//
+// Skills are folders with a SKILL.md. They are shown in three layers: an index
+// of domains, the summaries of the domains that an utterance matches, and the
+// definition of a skill that is to be used:
+//
+//	folders ─► definitions ─► summaries ─► domains ─┐
+//	                          embed, store ─────────┴─► index ─► router ─► prompt
+//
+// [Open] makes a [Router] of folders; its Route answers one utterance, its
+// Session carries the layers over a dialogue. No key, network or service is
+// needed: the embedder, for English and Chinese, is in the binary.
+//
+// Reading order: definitions, summaries, domains, embed, store, index, cache,
+// router; this package only joins them.
+package skillrouter
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"skillrouter/definitions"
+	"skillrouter/embed"
+	"skillrouter/index"
+	"skillrouter/router"
+)
+
+// Options says how skills are found and routed. The zero value is the default.
+type Options struct {
+	Router   router.Options        // numbers of routing; its Reload is set by Open
+	Depth    int                   // levels of folders below a root that are looked at; 0 means 6, 1: only root/*/SKILL.md
+	CacheDir string                // where indexes that were built are kept, and found again while nothing changed; "" keeps none
+	Embedder index.Embedder        // nil means the built-in one
+	Progress func(done, total int) // called now and then while texts are embedded; nil: not
+	Built    func(ix *index.Index) // called with each index that was built rather than found; nil: not
+	FS       map[string]fs.FS      // roots that are no directories, by the name given to Open
+}
+
+// A Router is a [router.Router] over folders. It is safe for concurrent use.
+type Router struct {
+	*router.Router
+	close func() error
+}
+
+// Problems returns what is odd about the catalog in use, sorted by file and
+// line. Nothing of it is fatal.
+func (r *Router) Problems() []definitions.Problem { return r.Index().Problems() }
+
+// Close ends the use of r.
+func (r *Router) Close() error { return r.close() }
+
+// Open returns a router over the skills of dirs: folders, .jsonl catalogs, or
+// one index file by itself. Of two skills of a name the one in the later
+// folder wins; a folder that is missing counts as empty; with no dirs there
+// are no skills. A nil opts means the zero [Options].
+//
+// Open writes nothing but what Options.CacheDir asks for.
+func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Embedder == nil {
+		e, err := embed.New()
+		if err != nil {
+			return nil, fmt.Errorf("skillrouter: %w", err)
+		}
+		o.Embedder = e
+	}
+	ix, err := load(ctx, &o, dirs)
+	if err != nil {
+		return nil, fmt.Errorf("skillrouter: %w", err)
+	}
+	// What is loaded later is compared with what is in use now.
+	stamp, err := o.stamp(ctx, dirs)
+	if err != nil {
+		return nil, fmt.Errorf("skillrouter: %w", err)
+	}
+	o.Router.Reload = func(ctx context.Context, old *index.Index) (*index.Index, error) {
+		now, err := o.stamp(ctx, dirs)
+		if err != nil || now == stamp {
+			return old, err
+		}
+		ix, err := load(ctx, &o, dirs)
+		if err != nil {
+			return nil, err
+		}
+		stamp = now
+		if ix.Fingerprint() == old.Fingerprint() {
+			return old, nil // touched, but the same
+		}
+		return ix, nil
+	}
+	r, err := router.New(ix, o.Embedder, &o.Router)
+	if err != nil {
+		return nil, err
+	}
+	return &Router{r, func() error { return r.Index().Close() }}, nil
+}
+
+// load opens the one index file of dirs, or makes an index of folders.
+func load(ctx context.Context, o *Options, dirs []string) (*index.Index, error) {
+	for _, d := range dirs {
+		if !isIndex(d, o) {
+			continue
+		}
+		if len(dirs) > 1 {
+			return nil, fmt.Errorf("%s is an index: it cannot be overlaid with others, build one of all folders", d)
+		}
+		return index.Open(ctx, d, o.Embedder)
+	}
+	var kept string
+	if o.CacheDir != "" && len(o.FS) == 0 {
+		stamp, err := o.stamp(ctx, dirs)
+		if err != nil {
+			return nil, err
+		}
+		kept = o.keptFile(dirs, stamp)
+		ix, err := index.Open(ctx, kept, o.Embedder)
+		var format *index.FormatError
+		if err == nil {
+			return ix, nil
+		} else if !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &format) {
+			return nil, err
+		}
+	}
+	catalog, err := definitions.Load(ctx, o.roots(dirs), &definitions.Options{Depth: o.Depth})
+	if err != nil {
+		return nil, err
+	}
+	ix, err := index.Build(ctx, catalog, o.Embedder, &index.Options{Progress: o.Progress})
+	if err != nil {
+		return nil, err
+	}
+	if o.Built != nil {
+		o.Built(ix)
+	}
+	if kept != "" {
+		return ix, o.keep(ix, dirs, kept)
+	}
+	return ix, nil
+}
+
+func isIndex(path string, o *Options) bool { return o.FS[path] == nil && index.IsFile(path) }
+
+func (o *Options) roots(dirs []string) []definitions.Root {
+	roots := make([]definitions.Root, len(dirs))
+	for i, d := range dirs {
+		roots[i] = definitions.Root{Path: d, FS: o.FS[d]}
+	}
+	return roots
+}
+
+// stamp changes when anything does that an index of dirs is made of.
+func (o *Options) stamp(ctx context.Context, dirs []string) (string, error) {
+	if len(dirs) == 1 && isIndex(dirs[0], o) {
+		info, err := os.Stat(dirs[0])
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()), nil
+	}
+	source, err := definitions.NewSource(o.roots(dirs), &definitions.Options{Depth: o.Depth})
+	if err != nil {
+		return "", err
+	}
+	return source.Stamp(ctx)
+}
+
+// keptFile is where the index of dirs is kept: the name tells which folders,
+// settings and embedder, and in which state the folders were.
+func (o *Options) keptFile(dirs []string, stamp string) string {
+	return filepath.Join(o.CacheDir, o.keptName(dirs)+"-"+short(stamp)+".idx")
+}
+
+func (o *Options) keptName(dirs []string) string {
+	absolute := make([]string, len(dirs))
+	for i, d := range dirs {
+		absolute[i] = d
+		if a, err := filepath.Abs(d); err == nil {
+			absolute[i] = a
+		}
+	}
+	return short(fmt.Sprintf("%s\x00%d\x00%s", strings.Join(absolute, "\x00"), o.Depth, o.Embedder.ID()))
+}
+
+func short(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+// keep writes the index and removes those of earlier states of the folders.
+func (o *Options) keep(ix *index.Index, dirs []string, path string) error {
+	if err := os.MkdirAll(o.CacheDir, 0o700); err != nil {
+		return fmt.Errorf("keeping the index: %w", err)
+	}
+	if err := ix.WriteFile(path); err != nil {
+		return fmt.Errorf("keeping the index: %w", err)
+	}
+	old, err := filepath.Glob(filepath.Join(o.CacheDir, o.keptName(dirs)+"-*.idx"))
+	if err != nil {
+		return fmt.Errorf("keeping the index: %w", err)
+	}
+	for _, f := range old {
+		if f != path {
+			_ = os.Remove(f) // another process may have been faster
+		}
+	}
+	return nil
+}
