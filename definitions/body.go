@@ -187,23 +187,44 @@ func (b *reader) flush() {
 	if b.lead == "" {
 		b.lead = whole
 	}
-	if b.useLevel > 0 && !strings.HasSuffix(whole, ":") && !strings.HasSuffix(whole, "：") {
+	if b.useLevel > 0 {
 		for _, s := range text.Sentences(whole) {
 			b.use(s)
 		}
 	}
 }
 
-func (b *reader) use(s string) {
-	for _, no := range []string{"❌", "✗", "🚫"} {
-		if strings.HasPrefix(s, no) {
-			return
+func (b *reader) use(s string) { b.uses = addUse(b.uses, s) }
+
+// addUse adds one use to uses. Headings of lists, and items that say when not
+// to use the skill, are left out.
+func addUse(uses []string, s string) []string {
+	s = strings.TrimSpace(strings.TrimLeft(s, "✅✓✔️☑ "))
+	if s == "" || len(uses) >= maxUses || slices.Contains(uses, s) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") {
+		return uses
+	}
+	folded := text.Fold(s)
+	for _, no := range []string{"❌", "✗", "🚫", "do not ", "dont ", "not ", "never ", "avoid ", "请勿", "不要", "勿", "不适用", "避免"} {
+		if strings.HasPrefix(folded, no) {
+			return uses
 		}
 	}
-	s = strings.TrimSpace(strings.TrimLeft(s, "✅✓✔️☑ "))
-	if s != "" && len(b.uses) < maxUses && !slices.Contains(b.uses, s) {
-		b.uses = append(b.uses, s)
+	return append(uses, s)
+}
+
+// addUses adds the uses of a text: a list, or sentences.
+func addUses(uses []string, s string) []string {
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		if item, ok := listItem(line); ok {
+			uses = addUse(uses, plain(item))
+			continue
+		}
+		for _, sentence := range text.Sentences(plain(line)) {
+			uses = addUse(uses, sentence)
+		}
 	}
+	return uses
 }
 
 // useHeading reports whether a heading says that what follows tells when to
@@ -218,7 +239,7 @@ func useHeading(name string) (yes, no bool) {
 	} {
 		yes = yes || strings.Contains(name, s)
 	}
-	yes = yes || name == "triggers" || name == "trigger"
+	yes = (yes || name == "triggers" || name == "trigger") && !strings.HasPrefix(name, "how ")
 	for _, s := range []string{" not ", "dont", "avoid", "不", "勿", "避免"} {
 		no = no || strings.Contains(" "+name+" ", s)
 	}
@@ -244,7 +265,7 @@ func isDecoration(line string) bool {
 
 // listItem returns the text of a line that is a list item.
 func listItem(line string) (string, bool) {
-	rest := line
+	var rest string
 	switch {
 	case len(line) > 2 && strings.ContainsRune("-*+", rune(line[0])) && (line[1] == ' ' || line[1] == '\t'):
 		rest = line[2:]

@@ -65,6 +65,13 @@ func gather(all []field, r *report) *front {
 			continue
 		}
 		if old, twice := f.values[key]; twice {
+			if old.key == key && x.key != key {
+				continue // another case of a key that is there as it should be
+			}
+			if old.key != key && x.key == key {
+				f.values[key] = x
+				continue
+			}
 			r.add(Warning, "duplicate-key", x.line, fmt.Sprintf("key %s stands twice (lines %d and %d); the last one is used", key, old.line, x.line), "keep one of them")
 		}
 		f.values[key] = x
@@ -130,15 +137,13 @@ func (f *front) text(key string) string {
 	if !ok || isNull(x.value) {
 		return ""
 	}
-	switch x.value.Kind {
-	case yaml.ScalarNode:
+	if x.value.Kind == yaml.ScalarNode {
 		f.checkScalar(key, x)
 		return tidy(x.value.Value)
-	case yaml.SequenceNode:
-		if items, ok := scalars(x.value); ok && key != "name" {
-			f.r.add(Note, "not-text", x.line, key+" is a list; its items are joined", "write one text, in quotes")
-			return tidy(strings.Join(items, ", "))
-		}
+	}
+	if items, ok := scalars(x.value); ok && key != "name" {
+		f.r.add(Note, "not-text", x.line, key+" is a list; its items are joined", "write one text, in quotes")
+		return tidy(strings.Join(items, ", "))
 	}
 	f.r.add(Note, "not-text", x.line, key+" is no text; it is taken as it is written", "write one text, in quotes")
 	return tidy(strings.Join(strings.Fields(x.raw), " "))
@@ -213,6 +218,9 @@ func (f *front) flag(key string) bool {
 
 // scalars returns the items of a list that holds only scalars.
 func scalars(n *yaml.Node) ([]string, bool) {
+	if n.Kind != yaml.SequenceNode {
+		return nil, false
+	}
 	var out []string
 	for _, c := range n.Content {
 		if c.Kind != yaml.ScalarNode {

@@ -106,6 +106,7 @@ func unmarked(lines []string, first int, r *report) document {
 	r.add(Warning, "unmarked-front-matter", first+1, "the front matter has no --- around it; the key lines at the top are used", "put a line --- above and below them")
 	d := document{found: true, frontLine: first + 1, front: strings.Join(lines[first:end], "")}
 	if end < len(lines) && strings.TrimSpace(lines[end]) == "---" {
+		d.mark = lines[end]
 		end++
 	}
 	d.body = strings.Join(lines[end:], "")

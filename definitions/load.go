@@ -151,7 +151,7 @@ func (t *tree) read(ctx context.Context, c *candidate, o *settings) parsed {
 	} else if data, ok := c.bytes(r); ok {
 		p.skill, p.ok = parse(data, c.folder, o, r)
 	}
-	if c.name == "SKILL.md" && !(c.problem.Refused && c.problem.Kind == "not-a-file") {
+	if c.name == "SKILL.md" && c.problem.Kind != "not-a-file" {
 		l, err := t.list(ctx, c.dir, c.name, c.display, r)
 		if err != nil {
 			p.ok = false // ctx ended; the caller looks

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,6 +29,10 @@ func parse(data []byte, folder string, o *settings, r *report) (Skill, bool) {
 	s := Skill{Hash: hash(data), Size: int64(len(data))}
 	content, ok := decode(data, r)
 	if !ok {
+		return s, false
+	}
+	if isLinkText(content) {
+		r.refuse("link-text", 1, "the file holds nothing but the path of another: a symbolic link that was checked out as text", "check out with git config core.symlinks true, or put the file there itself")
 		return s, false
 	}
 	d := split(content, r)
@@ -58,6 +61,13 @@ func parse(data []byte, folder string, o *settings, r *report) (Skill, bool) {
 		o.orders.check(&s, r)
 	}
 	return s, !r.refused
+}
+
+// isLinkText reports whether a file is what git makes of a symbolic link where
+// links are switched off.
+func isLinkText(content string) bool {
+	line := strings.TrimRight(content, "\n")
+	return len(line) < 1024 && strings.Contains(line, "/") && strings.EqualFold(path.Ext(line), ".md") && !strings.ContainsAny(line, " \t\n:#")
 }
 
 // readFront parses the front matter of d. If it turns out to be prose between
@@ -205,11 +215,7 @@ func fill(s *Skill, all []field, folder string, found bool, o *settings, r *repo
 	s.FromSummary, s.Frequent = f.flag("from-summary"), f.flag("frequent")
 	manual, off := f.flag("manual"), f.flag("disable-model-invocation")
 	s.Manual = manual || off
-	for _, use := range text.Sentences(f.text("when-to-use")) {
-		if len(s.Uses) < maxUses && !slices.Contains(s.Uses, use) {
-			s.Uses = append(s.Uses, use)
-		}
-	}
+	s.Uses = addUses(s.Uses, f.text("when-to-use"))
 }
 
 // name checks the name, or takes the folder's.

@@ -150,6 +150,8 @@ func recoverField(key string, lines []string, line int, deep bool, r *report) (f
 	value := plainValue(first, lines[1:])
 	if colon := strings.Contains(value, ": ") || strings.HasSuffix(value, ":"); colon && !strings.HasPrefix(first, `"`) && !strings.HasPrefix(first, "'") {
 		r.add(Warning, "unquoted-colon", line, "unquoted colon in "+key+"; the whole text is used", "put the value in quotes")
+	} else if _, own := ownKeys()[normalKey(key)]; !own {
+		r.add(Warning, "bad-yaml", line, fmt.Sprintf("front matter: %s is not valid YAML (%s); it is passed over", key, reason(err)), "mend it: other tools refuse the whole file")
 	} else {
 		r.add(Warning, "bad-yaml", line, fmt.Sprintf("front matter: %s is not valid YAML (%s); it is read as plain text", key, reason(err)), "put the value in quotes, with \\\" for quotes inside")
 	}
