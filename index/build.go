@@ -121,7 +121,7 @@ const (
 )
 
 // phrasesOf lists what speaks for a skill, most telling first.
-func phrasesOf(s *definitions.Skill, m *summaries.Summary) []phrase {
+func phrasesOf(s *definitions.Skill, m *summaries.Summary, written bool) []phrase {
 	title := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_./:", r) {
 			return ' '
@@ -137,7 +137,9 @@ func phrasesOf(s *definitions.Skill, m *summaries.Summary) []phrase {
 	}
 	add(title+": "+s.Description, 1, false)
 	for _, t := range m.Triggers {
-		add(t, 1, true)
+		if written { // a derived trigger stands in the description
+			add(t, 1, true)
+		}
 	}
 	if !m.Derived && m.Text != "" {
 		add(m.Text, 1, false)
@@ -192,7 +194,7 @@ func (b *builder) embed(ctx context.Context) error {
 	var all []string
 	b.phrases = make([][]phrase, len(ix.skills))
 	for i := range ix.skills {
-		b.phrases[i] = phrasesOf(&b.catalog.Skills[i], &ix.skills[i].Summary)
+		b.phrases[i] = phrasesOf(&b.catalog.Skills[i], &ix.skills[i].Summary, b.written[i])
 		for _, p := range b.phrases[i] {
 			all = append(all, p.text)
 		}
@@ -203,7 +205,7 @@ func (b *builder) embed(ctx context.Context) error {
 	for d := range ix.domains {
 		all = append(all, domainText(&ix.domains[d]))
 	}
-	b.background = background()
+	b.background = Background()
 	all = append(all, b.background...)
 	vectors, err := b.embedAll(ctx, all)
 	if err != nil {
@@ -325,7 +327,10 @@ func (b *builder) words() {
 			b.texts[i] = newLexText("", "")
 			continue
 		}
-		head := strings.Join(append([]string{s.Name, s.Description, written(m)}, m.Triggers...), "\n")
+		head := s.Name + "\n" + s.Description + "\n" + written(m)
+		if b.written[i] {
+			head += "\n" + strings.Join(m.Triggers, "\n")
+		}
 		body := s.Core + s.Extension
 		if body == s.Description {
 			body = "" // of a .jsonl catalog
@@ -379,10 +384,10 @@ func (b *builder) calibrate() {
 			negatives = append(negatives, Query{Utterance: u, Vector: b.negatives[i]})
 		}
 	}
-	ix.calibration = calibration{
-		full:     ix.newCurve(positives, negatives, 0),
-		semantic: ix.newCurve(positives, negatives, Lexical),
-		lexical:  ix.newCurve(positives, negatives, Semantic),
+	ix.calibration = Calibration{
+		Full:     ix.newCurve(positives, negatives, 0),
+		Semantic: ix.newCurve(positives, negatives, Lexical),
+		Lexical:  ix.newCurve(positives, negatives, Semantic),
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 //go:embed background.txt
 var backgroundText string
 
-// background is our own utterances that belong to no skill, one a line.
-func background() []string {
+// Background returns our own utterances that belong to no skill, one a line.
+func Background() []string {
 	var us []string
 	for lines := bufio.NewScanner(strings.NewReader(backgroundText)); lines.Scan(); {
 		if l := strings.TrimSpace(lines.Text()); l != "" && !strings.HasPrefix(l, "#") {
@@ -30,29 +30,31 @@ const (
 	rowsEach        = 2    // best domains of an utterance that the fit sees
 )
 
-// A calibration maps evidence to scores, for the parts that may be missing.
-type calibration struct {
-	full, semantic, lexical curve
+// A Calibration maps evidence to scores, for the parts that may be missing.
+type Calibration struct {
+	Full, Semantic, Lexical Curve
 }
 
-// A curve is one map from a domain's evidence to the probability that it is
+// A Curve is one map from a domain's evidence to the probability that it is
 // among the right ones: a logistic function of how far the evidence lies above
 // what utterances of no skill reach at their best, and of the margin.
-type curve struct {
+type Curve struct {
 	Mean, Deviation float32    // of the best domain's evidence over the background
-	Weights         [4]float64 // of level, lead, lag, and 1: see features
+	Weights         [4]float64 // of what Features returns
 	Phrases         int        // of the catalog it was fitted on; 0: the prior alone
 }
 
 // prior is the curve's weights for catalogs without phrases enough. It was
-// fitted by bench/prior on public sets of which only the descriptions were
-// indexed (metatool, hwu64, clinc150, crosswoz-zh, a quarter each). The level
-// and the margin are in units of the catalog's own background, so it carries
-// over from set to set.
-func prior() [4]float64 { return [4]float64{0.35, 1.45, 0.2, -1.75} }
+// fitted by bench/prior on public sets of which only names and descriptions
+// were indexed (metatool, hwu64, clinc150, crosswoz-zh, api-bank, each alike).
+// Level, lead and lag are in units of the catalog's own background, so it
+// carries over from set to set.
+func prior() [4]float64 { return [4]float64{0.35, 1.56, 0.24, -1.78} }
 
-// features are what the logistic function weighs.
-func (c *curve) features(evidence, margin float32) [4]float64 {
+// Features are what the logistic function weighs: how far the evidence lies
+// above the background, the lead over and the lag behind the best other
+// domain, in deviations of the background, and 1.
+func (c *Curve) Features(evidence, margin float32) [4]float64 {
 	level := float64((evidence - c.Mean) / c.Deviation)
 	m := float64(margin / c.Deviation)
 	x := [4]float64{4 * math.Tanh(level/4), 0, 0, 1} // far above is not much surer than well above
@@ -64,24 +66,24 @@ func (c *curve) features(evidence, margin float32) [4]float64 {
 	return x
 }
 
-func (c *curve) score(evidence, margin float32) float32 {
-	return float32(logistic(c.features(evidence, margin), c.Weights))
+func (c *Curve) score(evidence, margin float32) float32 {
+	return float32(logistic(c.Features(evidence, margin), c.Weights))
 }
 
 func logistic(x, w [4]float64) float64 {
 	return 1 / (1 + math.Exp(-(x[0]*w[0] + x[1]*w[1] + x[2]*w[2] + x[3]*w[3])))
 }
 
-// A sample is one row of the fit.
-type sample struct {
-	x      [4]float64
-	y      float64
-	weight float64
+// A Sample is one domain's standing for one utterance, to fit a curve on.
+type Sample struct {
+	Features [4]float64 // of the curve that is fitted
+	Right    bool       // the domain is among the right ones
+	Weight   float64    // 1 for one utterance
 }
 
-// fit is penalised maximum likelihood by Newton's method: the prior is where
-// it starts and what it is pulled to.
-func fit(samples []sample) [4]float64 {
+// Fit returns the weights of a curve: penalised maximum likelihood by Newton's
+// method. The prior is where it starts and what it is pulled to.
+func Fit(samples []Sample) [4]float64 {
 	w := prior()
 	for range 30 {
 		var gradient [4]float64
@@ -91,11 +93,15 @@ func fit(samples []sample) [4]float64 {
 			curvature[i][i] = priorWeight
 		}
 		for _, s := range samples {
-			p := logistic(s.x, w)
-			for i := range 4 {
-				gradient[i] += s.weight * (p - s.y) * s.x[i]
-				for j := range 4 {
-					curvature[i][j] += s.weight * p * (1 - p) * s.x[i] * s.x[j]
+			p := logistic(s.Features, w)
+			off := p
+			if s.Right {
+				off--
+			}
+			for i, x := range s.Features {
+				gradient[i] += s.Weight * off * x
+				for j, y := range s.Features {
+					curvature[i][j] += s.Weight * p * (1 - p) * x * y
 				}
 			}
 		}
@@ -144,10 +150,10 @@ type positive struct {
 }
 
 // newCurve fits a curve on what the index answers without the given parts.
-func (ix *Index) newCurve(positives []positive, negatives []Query, without Parts) curve {
+func (ix *Index) newCurve(positives []positive, negatives []Query, without Parts) Curve {
 	s := ix.scores.Get().(*Scores)
 	defer s.Release()
-	c := curve{Deviation: 1, Weights: prior()}
+	c := Curve{Deviation: 1, Weights: prior()}
 	var sum, squares float64
 	tops := make([][]DomainScore, len(negatives))
 	for i, q := range negatives {
@@ -167,11 +173,11 @@ func (ix *Index) newCurve(positives []positive, negatives []Query, without Parts
 	if len(positives) < fewPositives {
 		return c
 	}
-	var samples []sample
+	var samples []Sample
 	weight := backgroundShare / (1 - backgroundShare) * float64(len(positives)) / n
 	for _, ds := range tops {
 		for i := range ds {
-			samples = append(samples, sample{x: c.features(ds[i].Evidence, margin(ds, i, &c)), weight: weight})
+			samples = append(samples, Sample{Features: c.Features(ds[i].Evidence, margin(ds, i, &c)), Weight: weight})
 		}
 	}
 	for i := range positives {
@@ -183,13 +189,11 @@ func (ix *Index) newCurve(positives []positive, negatives []Query, without Parts
 			if k >= rowsEach && !right {
 				continue
 			}
-			x := sample{x: c.features(s.Domains[k].Evidence, margin(s.Domains, k, &c)), weight: 1}
-			if right {
-				x.y = 1
-			}
-			samples = append(samples, x)
+			samples = append(samples, Sample{
+				Features: c.Features(s.Domains[k].Evidence, margin(s.Domains, k, &c)), Right: right, Weight: 1,
+			})
 		}
 	}
-	c.Weights, c.Phrases = fit(samples), len(positives)
+	c.Weights, c.Phrases = Fit(samples), len(positives)
 	return c
 }

@@ -38,10 +38,8 @@ type meta struct {
 	Problems    []definitions.Problem
 	Shadowed    []definitions.Shadow
 	Counts      definitions.Counts
-	Calibration calibrationFile
+	Calibration Calibration
 }
-
-type calibrationFile struct{ Full, Semantic, Lexical curve }
 
 // WriteFile writes the index to path: beside it first, then renamed, so that
 // a failed run leaves the old file. Equal indexes give equal bytes.
@@ -84,7 +82,7 @@ func (ix *Index) write(w io.Writer) error {
 	m := meta{
 		Embedder: ix.embedder, Dim: ix.rows.dim, Fingerprint: ix.fingerprint, Skills: ix.skills, Domains: ix.domains,
 		Routing: ix.routing, Problems: ix.problems, Shadowed: ix.shadowed, Counts: ix.counts,
-		Calibration: calibrationFile{ix.calibration.full, ix.calibration.semantic, ix.calibration.lexical},
+		Calibration: ix.calibration,
 	}
 	if ix.source != nil {
 		m.Roots, m.Depth = ix.source.Roots(), ix.source.Depth()
@@ -218,7 +216,7 @@ func decode(data []byte) (*Index, error) {
 	ix := &Index{
 		embedder: m.Embedder, fingerprint: m.Fingerprint, skills: m.Skills, domains: m.Domains, routing: m.Routing,
 		problems: m.Problems, shadowed: m.Shadowed, counts: m.Counts,
-		calibration: calibration{m.Calibration.Full, m.Calibration.Semantic, m.Calibration.Lexical},
+		calibration: m.Calibration,
 		lexicon:     &lexicon{skills: len(m.Skills)},
 	}
 	for _, x := range ix.matrices() {

@@ -62,7 +62,7 @@ type Index struct {
 	domainRows   matrix  // by domain: centroid of its skills
 	domainTexts  matrix  // by domain: its own text
 	lexicon      *lexicon
-	calibration  calibration
+	calibration  Calibration
 
 	vectors *store.Store // documents of texts and domainTexts
 	bodies  bodies
@@ -109,6 +109,9 @@ func (ix *Index) in(skill, domain int32) bool {
 
 // Routing returns the routing numbers of the catalog's skillrouter.yaml.
 func (ix *Index) Routing() domains.Routing { return ix.routing }
+
+// Calibration returns the maps from evidence to scores.
+func (ix *Index) Calibration() Calibration { return ix.calibration }
 
 // Problems returns what was odd about the catalog, sorted by file and line.
 func (ix *Index) Problems() []definitions.Problem { return ix.problems }

@@ -11,7 +11,7 @@ import (
 // What the parts of the evidence weigh beside the similarity of a skill's row,
 // which weighs 1. bench/accuracy measures them.
 const (
-	weightLexical = 0.3  // times the share of the utterance that the words cover
+	weightLexical = 0.4  // times the share of the utterance that the words cover
 	weightPhrase  = 1    // times how far the best phrase is above nearPhrase
 	nearPhrase    = 0.75 // similarity from which a phrase says more than the row
 	weightTrigger = 0.1  // times the share of the utterance that a trigger is
@@ -94,12 +94,12 @@ func (ix *Index) Score(q *Query) *Scores {
 	s := ix.scores.Get().(*Scores)
 	s.collect(q, nil)
 	s.rank(q.Allow)
-	c := &ix.calibration.full
+	c := &ix.calibration.Full
 	switch {
 	case q.Vector == nil || q.Without&Semantic != 0:
-		c = &ix.calibration.lexical
+		c = &ix.calibration.Lexical
 	case q.Without&Lexical != 0:
-		c = &ix.calibration.semantic
+		c = &ix.calibration.Semantic
 	}
 	s.calibrate(c)
 	return s
@@ -321,7 +321,7 @@ func (s *Scores) rank(allow []bool) {
 }
 
 // calibrate turns evidence into scores.
-func (s *Scores) calibrate(c *curve) {
+func (s *Scores) calibrate(c *Curve) {
 	for i := range s.Domains {
 		d := &s.Domains[i]
 		d.Margin = margin(s.Domains, i, c)
@@ -334,7 +334,7 @@ func (s *Scores) calibrate(c *curve) {
 
 // margin is the evidence of domain i of ds, best first, above the best other.
 // A lone domain is compared with what utterances of no skill reach.
-func margin(ds []DomainScore, i int, c *curve) float32 {
+func margin(ds []DomainScore, i int, c *Curve) float32 {
 	switch {
 	case i > 0:
 		return ds[i].Evidence - ds[0].Evidence

@@ -46,9 +46,9 @@ type Route struct {
 	snapshot *snapshot
 	allow    []bool
 	shown    []section // of Summaries, by domain
-	near     int // of nearest, that a question is about
-	more     int // skills of the best domain that were cut
-	named    []int32 // skills named outright
+	near     int       // of nearest, that a question is about
+	more     int       // skills of the best domain that were cut
+	named    []int32   // skills named outright
 	nearest  []string
 }
 

@@ -1,0 +1,137 @@
+// Command prior fits the weights that package index uses for catalogs without
+// triggers of their own: on sets of which only names and descriptions are
+// indexed, each set counting alike.
+//
+//	go run ./bench/prior -sets DIR metatool hwu64 clinc150 crosswoz-zh
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"skillrouter/definitions"
+	"skillrouter/embed"
+	"skillrouter/eval"
+	"skillrouter/index"
+)
+
+func main() {
+	sets := flag.String("sets", "", "folder of sets")
+	flag.Parse()
+	if err := run(*sets, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "prior:", err)
+		os.Exit(1)
+	}
+}
+
+// perSet is how many utterances a set counts for, so that neither the size of
+// a set nor the weights in use now decide.
+const perSet = 10_000
+
+func run(sets string, names []string) error {
+	e, err := embed.New()
+	if err != nil {
+		return err
+	}
+	var samples []index.Sample
+	for _, name := range names {
+		more, err := sample(e, filepath.Join(sets, name))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		samples = append(samples, more...)
+	}
+	fmt.Printf("%.2f\n", index.Fit(samples))
+	return nil
+}
+
+// sample scores the cases of a set over its catalog without triggers.
+func sample(e *embed.Static, dir string) ([]index.Sample, error) {
+	ctx := context.Background()
+	bare, err := withoutTriggers(filepath.Join(dir, "catalog.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(filepath.Dir(bare)) //nolint:errcheck // a temporary folder
+	catalog, err := definitions.Load(ctx, []definitions.Root{{Path: bare}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := index.Build(ctx, catalog, e, nil)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "queries-dev.jsonl")
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	cases, err := eval.ReadCases(f, path)
+	if err != nil {
+		return nil, err
+	}
+	curve := ix.Calibration().Full
+	outside := 0
+	for _, c := range cases {
+		if c.OutOfScope {
+			outside++
+		}
+	}
+	inside := len(cases) - outside
+	var samples []index.Sample
+	add := func(text string, right []string, weight float64) {
+		scores := ix.Score(&index.Query{Utterance: text, Vector: e.AppendEmbed(nil, text)})
+		defer scores.Release()
+		for i, d := range scores.Domains {
+			ok := slices.Contains(right, ix.Domains()[d.Domain].Name)
+			if i < 2 || ok {
+				samples = append(samples, index.Sample{Features: curve.Features(d.Evidence, d.Margin), Right: ok, Weight: weight})
+			}
+		}
+	}
+	for _, c := range cases {
+		if !c.OutOfScope {
+			add(c.Text, c.Domains, 0.8*perSet/float64(inside))
+		}
+	}
+	background := index.Background()
+	for _, u := range background {
+		add(u, nil, 0.2*perSet/float64(len(background)))
+	}
+	return samples, nil
+}
+
+// withoutTriggers writes the catalog anew without its triggers.
+func withoutTriggers(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "prior")
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var row map[string]any
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			return "", err
+		}
+		row["triggers"] = []string{}
+		if err := json.NewEncoder(&out).Encode(row); err != nil {
+			return "", err
+		}
+	}
+	bare := filepath.Join(dir, "catalog.jsonl")
+	return bare, os.WriteFile(bare, out.Bytes(), 0o600)
+}
