@@ -119,9 +119,9 @@ type parts struct {
 
 // parse takes the description of s apart, or its lead when it has none.
 func parse(s *definitions.Skill) parts {
-	description := plain(s.Description)
+	description := plain(start(s.Description))
 	if line(description) == "" {
-		description = plain(s.Lead)
+		description = plain(start(s.Lead))
 	}
 	p := parts{language: description}
 	for _, sentence := range sentences(description) {
@@ -132,13 +132,23 @@ func parse(s *definitions.Skill) parts {
 	return p
 }
 
+// start returns what of a text is looked at: all of what a description should be at most,
+// 1,024 characters, even if Chinese.
+func start(s string) string {
+	const most = 4 << 10
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
+}
+
 // split cuts a sentence where an inner clause begins that says when to use the skill,
 // what not to use it for, or lists triggers.
 func split(sentence string) []string {
 	var out []string
-	start := 0
+	from := 0
 	for i := range outside(sentence) {
-		if i <= start {
+		if i <= from {
 			continue
 		}
 		before, rest := sentence[:i], sentence[i:]
@@ -149,17 +159,18 @@ func split(sentence string) []string {
 		if r, _ := utf8.DecodeRuneInString(rest); r == ' ' {
 			continue
 		}
-		_, isList := triggerList(rest)
-		_, isNot := exclusion(rest)
-		_, isScene := scene(rest)
-		isScene = isScene && !strings.HasPrefix(rest, "或") && !strings.HasPrefix(rest, "用户")
-		clauseEnd := strings.ContainsRune(",;，；—–-", last)
-		if isList || clauseEnd && (isNot || isScene) {
-			out = appendText(out, sentence[start:i])
-			start = i
+		_, cut := triggerList(rest)
+		if !cut && strings.ContainsRune(",;，；—–-", last) {
+			_, isNot := exclusion(rest)
+			_, isScene := scene(rest)
+			cut = isNot || isScene && !strings.HasPrefix(rest, "或") && !strings.HasPrefix(rest, "用户")
+		}
+		if cut {
+			out = appendText(out, sentence[from:i])
+			from = i
 		}
 	}
-	return appendText(out, sentence[start:])
+	return appendText(out, sentence[from:])
 }
 
 // add files one clause.
@@ -295,7 +306,7 @@ func leading(s *definitions.Skill) string {
 	if line(s.Description) == "" {
 		return ""
 	}
-	all := sentences(plain(s.Lead))
+	all := sentences(plain(start(s.Lead)))
 	if len(all) == 0 || chinese(all[0]) != chinese(s.Description) {
 		return ""
 	}

@@ -30,7 +30,7 @@ func (p *parts) phrases(s *definitions.Skill) []string {
 	}
 	if len(c.out) < ShownTriggers {
 		for _, use := range s.Uses {
-			c.addAll(useItems(plain(use)))
+			c.addAll(useItems(plain(start(use))))
 		}
 	}
 	if len(c.out) < MinTriggers && len(p.can) > 0 && chinese(p.can[0]) && completeChinese(p.can[0], 0) {
@@ -48,8 +48,8 @@ func (p *parts) phrases(s *definitions.Skill) []string {
 	}
 	if len(c.out) < MinTriggers && len(p.can) > 0 {
 		for _, can := range p.can[:1] {
-			if start, ok := clip(can, text.Limit(can, 14)); ok && text.Words(start) > 1 {
-				c.add(imperative(decapitalised(start)))
+			if short, ok := clip(can, text.Limit(can, 14)); ok && text.Words(short) > 1 {
+				c.add(imperative(decapitalised(short)))
 			}
 		}
 	}
@@ -154,23 +154,23 @@ func shorter(a, b string) int { return text.Len(a) - text.Len(b) }
 // quotes and brackets.
 func items(s, marks string) []string {
 	var out []string
-	start := 0
+	from := 0
 	for i := range outside(s) {
-		if i < start {
+		if i < from {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == '/' && !strings.HasPrefix(s[i:], "/ ") && !strings.HasSuffix(s[:i], " "): // a path or A/B
 		case strings.ContainsRune(marks, r):
-			out = append(out, s[start:i])
-			start = i + size
+			out = append(out, s[from:i])
+			from = i + size
 		case strings.HasPrefix(s[i:], " or "):
-			out = append(out, s[start:i])
-			start = i + len(" or ")
+			out = append(out, s[from:i])
+			from = i + len(" or ")
 		}
 	}
-	return append(out, s[start:])
+	return append(out, s[from:])
 }
 
 // sceneItems returns the needs that a scene lists, in users' form.
