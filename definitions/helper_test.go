@@ -80,7 +80,7 @@ func kinds(c *Catalog) string {
 	var out []string
 	for _, p := range c.Problems {
 		p.What = p.Kind
-		s := p.String()
+		s := strings.Replace(p.String(), ": ", " ", 1)
 		if p.Refused {
 			s += "!"
 		}
