@@ -95,7 +95,8 @@ func outlineOf(body string) outline {
 	if b.lead == "" {
 		b.lead = b.firstItem
 	}
-	b.lead = text.Cut(b.lead, maxLead)
+	// Copies, so that an outline does not keep the body in memory.
+	b.lead = strings.Clone(text.Cut(b.lead, maxLead))
 	return b.outline
 }
 
@@ -152,7 +153,7 @@ func (b *reader) heading(line string) {
 		return
 	}
 	if level <= 3 && len(b.headings) < maxHeadings {
-		b.headings = append(b.headings, name)
+		b.headings = append(b.headings, strings.Clone(name))
 	}
 	switch yes, no := useHeading(name); {
 	case no:
@@ -209,7 +210,7 @@ func addUse(uses []string, s string) []string {
 			return uses
 		}
 	}
-	return append(uses, s)
+	return append(uses, strings.Clone(s))
 }
 
 // addUses adds the uses of a text: a list, or sentences.

@@ -73,20 +73,33 @@ func isLinkText(content string) bool {
 // readFront parses the front matter of d. If it turns out to be prose between
 // two rules, or to have lost its closing mark, d is corrected.
 func readFront(d *document, content string, r *report) []field {
-	if !d.open && yaml.Unmarshal([]byte(d.front), new(yaml.Node)) != nil {
-		// Perhaps a rule further down the body passes for a forgotten mark.
-		lines := strings.SplitAfter(d.front, "\n")
-		if at := proseStart(lines, true); at < len(lines) && keyOf(lines[0]) != "" {
-			r.add(Error, "unterminated", d.frontLine+at, "the front matter has no closing --- before this text; the key lines above it are used", "add a line --- below the last key")
-			d.front = strings.Join(lines[:at], "")
-			d.body = strings.Join(lines[at:], "") + d.mark + d.body
+	var doc yaml.Node
+	var all []field
+	if err := yaml.Unmarshal([]byte(d.front), &doc); err == nil {
+		all = mapping(&doc, d.front, d.frontLine, r)
+	} else {
+		if !d.open {
+			d.cutProse(r)
 		}
+		all = fields(d.front, d.frontLine, r)
 	}
-	all := fields(d.front, d.frontLine, r)
 	if all == nil && !r.refused && strings.TrimSpace(d.front) != "" {
 		*d = document{body: content}
 	}
 	return all
+}
+
+// cutProse ends broken front matter above text that reads like a body: the
+// closing mark was forgotten, and a rule further down passes for it.
+func (d *document) cutProse(r *report) {
+	lines := strings.SplitAfter(d.front, "\n")
+	at := proseStart(lines, true)
+	if at == len(lines) || keyOf(lines[0]) == "" {
+		return
+	}
+	r.add(Error, "unterminated", d.frontLine+at, "the front matter has no closing --- before this text; the key lines above it are used", "add a line --- below the last key")
+	d.front = strings.Join(lines[:at], "")
+	d.body = strings.Join(lines[at:], "") + d.mark + d.body
 }
 
 // decode checks the bytes of a file and returns its text: without byte order

@@ -356,7 +356,7 @@ func TestParseOddFields(t *testing.T) {
 		check       func(Skill) bool
 		want        []string
 	}{
-		{"slips of our keys", "sumary: x\nmetadata:\n  trigger: y\n", func(s Skill) bool { return s.Summary == "" && s.Triggers == nil }, []string{"4 unknown-key note", "6 unknown-key note"}},
+		{"slips of our keys", "summry: x\nmetadata:\n  trigger: y\n", func(s Skill) bool { return s.Summary == "" && s.Triggers == nil }, []string{"4 unknown-key note", "6 unknown-key note"}},
 		{"keys of nobody", "colour: x\nshape: y\n", func(Skill) bool { return true }, []string{"0 unknown-key note"}},
 		{"keys of others", "version: 1\nallowed-tools: [a]\nmodel: x\ntags: [a]\nargument-hint: \"[x]\"\n", func(Skill) bool { return true }, nil},
 		{"given twice, different", "summary: top\nmetadata:\n  summary: inner\n", func(s Skill) bool { return s.Summary == "inner" }, []string{"6 given-twice note"}},
@@ -487,7 +487,7 @@ func FuzzSplit(f *testing.F) {
 		if !ok || !ok2 {
 			t.Fatalf("the body of %q is %q, want it to end in %q", text, d.body, tail)
 		}
-		if left = strings.TrimSpace(left); left != "" && left != "---" && !(isFence(left) && strings.HasSuffix(left, "---")) {
+		if left = strings.TrimSpace(left); left != "" && left != "---" && (!isFence(left) || !strings.HasSuffix(left, "---")) {
 			t.Errorf("%q of %q is lost", left, text)
 		}
 	})

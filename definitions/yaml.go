@@ -27,20 +27,25 @@ func fields(src string, base int, r *report) []field {
 	var doc yaml.Node
 	err := yaml.Unmarshal([]byte(src), &doc)
 	if err == nil {
-		if len(doc.Content) == 0 {
-			return nil
-		}
-		top := doc.Content[0]
-		if !allowed(top, base-1, 1, r) || top.Kind != yaml.MappingNode {
-			return nil
-		}
-		return pairs(top, strings.Split(src, "\n"), base)
+		return mapping(&doc, src, base, r)
 	}
 	if tabbed := spaceTabs(src); tabbed != src {
 		r.add(Warning, "tab", base+firstDiff(src, tabbed), "a tab indents the front matter", "use blanks")
 		return fields(tabbed, base, r)
 	}
 	return recoverFields(src, base, true, r)
+}
+
+// mapping lists the keys of front matter that YAML has read.
+func mapping(doc *yaml.Node, src string, base int, r *report) []field {
+	if len(doc.Content) == 0 {
+		return nil
+	}
+	top := doc.Content[0]
+	if !allowed(top, base-1, 1, r) || top.Kind != yaml.MappingNode {
+		return nil
+	}
+	return pairs(top, strings.Split(src, "\n"), base)
 }
 
 // pairs lists the keys of a mapping. lines are its source, if the source of
