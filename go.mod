@@ -6,6 +6,7 @@ require (
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // bounded caches beneath sessions and bodies
 	github.com/philippgille/chromem-go v0.7.0 // in-process vector store of domain and summary texts
 	github.com/spf13/cobra v1.10.2 // command line: verbs, flags, help
+	golang.org/x/sys v0.50.0 // which vector instructions the processor has
 	golang.org/x/text v0.44.0 // NFKC folding
 	gopkg.in/yaml.v3 v3.0.1 // SKILL.md front matter and skillrouter.yaml
 )
@@ -18,6 +19,5 @@ require (
 require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 )

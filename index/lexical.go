@@ -44,7 +44,7 @@ type lexicon struct {
 
 // A contained is a trigger or keyword that is looked for as it stands.
 type contained struct {
-	text   string  // folded, without blanks at the ends
+	text   []byte  // folded, without blanks at the ends
 	mass   float32 // sum of the idf of its terms
 	target int32   // skill; or ^domain for a domain's keyword
 }
@@ -248,7 +248,7 @@ func (lx *lexicon) addPhrase(phrase string, target int32) {
 	if len(hashes) == 0 || len([]rune(string(folded))) < 2 {
 		return // rule S13: two characters and more
 	}
-	c := contained{text: string(folded), target: target}
+	c := contained{text: folded, target: target}
 	rarest := hashes[0]
 	for _, h := range hashes {
 		w := lx.idfOf(h)
@@ -273,9 +273,9 @@ func (lx *lexicon) eachContained(folded []byte, hashes []uint64, yield func(*con
 	}
 }
 
-func stands(folded []byte, phrase string) bool {
+func stands(folded, phrase []byte) bool {
 	for from := 0; ; {
-		i := bytes.Index(folded[from:], []byte(phrase))
+		i := bytes.Index(folded[from:], phrase)
 		if i < 0 {
 			return false
 		}

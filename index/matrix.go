@@ -73,9 +73,9 @@ func appendInt8(dst []int8, v []float32) []int8 {
 	return dst
 }
 
-// dotInt8 is the inner product of two rows of one length. Four sums keep the
+// dotGeneric is the inner product of two rows of one length. Four sums keep the
 // processor's adders busy: a third faster than one.
-func dotInt8(a, b []int8) int32 {
+func dotGeneric(a, b []int8) int32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 int32
 	i := 0

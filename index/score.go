@@ -169,7 +169,7 @@ func (s *Scores) collect(q *Query, without *held) {
 			case c.target < 0:
 				d := ^c.target
 				s.keyword[d] = max(s.keyword[d], weightKeyword*c.mass/mass)
-			case without == nil || without.skill != c.target || without.text != c.text:
+			case without == nil || without.skill != c.target || without.text != string(c.text):
 				s.evidence[c.target] += weightTrigger * c.mass / mass
 			}
 		})

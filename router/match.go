@@ -130,13 +130,13 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 // the fallback domains, name the nearest.
 func (r *Route) miss(scores *index.Scores, a *asker) {
 	r.Outcome = None
+	r.nearest = r.Domains[:min(mostNear, len(r.Domains))]
+	if len(a.domains) > 0 {
+		r.nearest = slices.DeleteFunc(slices.Clone(r.Domains), func(d Domain) bool { return d.Excluded })
+		r.nearest = r.nearest[:min(mostNear, len(r.nearest))]
+	}
 	near := 0
-	for i := range r.Domains {
-		d := &r.Domains[i]
-		if d.Excluded || len(r.nearest) == mostNear {
-			continue
-		}
-		r.nearest = append(r.nearest, d.Name)
+	for _, d := range r.nearest {
 		if float64(d.Score) >= nearShare*r.Threshold {
 			near++
 		}
@@ -209,7 +209,7 @@ func (r *Route) choose(domain int32, a *asker) {
 func (r *Route) show(domain int32, scores *index.Scores, a *asker) {
 	s := r.snapshot
 	ix := s.ix
-	var fresh []int32
+	fresh := make([]int32, 0, len(ix.Members(domain)))
 	for _, i := range ix.Members(domain) {
 		if r.visible(i, a) && !r.holds(i) {
 			fresh = append(fresh, i)
@@ -233,6 +233,7 @@ func (r *Route) show(domain int32, scores *index.Scores, a *asker) {
 		return
 	}
 	from := len(r.Summaries)
+	r.Summaries = slices.Grow(r.Summaries, len(fresh))
 	for _, i := range fresh {
 		r.Summaries = append(r.Summaries, &ix.Skills()[i].Summary)
 	}

@@ -79,8 +79,8 @@ func (r *Route) Prompt() string {
 	}
 	fallback := r.Outcome == None || r.Outcome == Clarify
 	if fallback && !r.Flat && len(r.nearest) > 0 {
-		names := make([]string, len(r.nearest))
-		for i, n := range r.nearest {
+		names := r.Nearest()
+		for i, n := range names {
 			names[i] = oneLine(n)
 		}
 		b.WriteString("\n" + fmt.Sprintf(p.nearest, strings.Join(names, ", ")) + "\n")

@@ -49,7 +49,7 @@ type Route struct {
 	near     int       // of nearest, that a question is about
 	more     int       // skills of the best domain that were cut
 	named    []int32   // skills named outright
-	nearest  []string
+	nearest  []Domain // best first, of Domains
 }
 
 // A Domain is one domain's standing in a route.
@@ -92,12 +92,18 @@ func (r *Route) Question() (question string, ok bool) {
 	if r.near == 0 {
 		return "", false
 	}
-	return r.ask(r.nearest[:r.near]), true
+	return r.ask(r.Nearest()[:r.near]), true
 }
 
 // Nearest returns the names of the domains that come nearest when nothing
 // matched, best first, at most three.
-func (r *Route) Nearest() []string { return r.nearest }
+func (r *Route) Nearest() []string {
+	names := make([]string, len(r.nearest))
+	for i, d := range r.nearest {
+		names[i] = d.Name
+	}
+	return names
+}
 
 // Top returns the best domain; the zero Domain when there is none.
 func (r *Route) Top() Domain {

@@ -217,7 +217,7 @@ func (t *turn) follow(r *Route) {
 		t.event(st.Layer, string(r.Outcome))
 	case Clarify:
 		st.Asked = true
-		t.move(t.below(), "clarify", "", r.nearest[:r.near]...)
+		t.move(t.below(), "clarify", "", r.Nearest()[:r.near]...)
 	case None:
 		t.move(t.below(), "none", "")
 	}
