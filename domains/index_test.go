@@ -135,7 +135,7 @@ func TestAppendIndexKeepsLimit(t *testing.T) {
 		}
 		return b.String()
 	}
-	for range 3000 {
+	for range 600 {
 		ds := make([]Domain, random.IntN(40))
 		for i := range ds {
 			ds[i] = Domain{Name: phrase(6), Description: phrase(60), Members: make([]string, random.IntN(30))}

@@ -143,7 +143,7 @@ func TestParseFileProblems(t *testing.T) {
 		"numbers out of range":   {data: "routing:\n  threshold: 1.4\n  max-summaries: -1\n  summary-turns: 2.5\n  max-domains: three\n  mode: fast\n  index-limit: .nan\n", want: []string{"f:2: threshold must be a number from 0 (off) to 1, not \"1.4\"", "f:3: max-summaries must be a whole number, 0 (off) or more, not \"-1\"", "f:4: summary-turns must be a whole number, 0 (off) or more, not \"2.5\"", "f:5: max-domains must be a whole number, 0 (off) or more, not \"three\"", `f:6: unknown mode "fast"`, "f:7: index-limit must be a whole number, 0 (off) or more, not \".nan\""}},
 		"hidden characters go":   {data: "domains:\n  - name: ke\u200bpt\n", domains: keep, want: []string{`f:2: name holds hidden characters, which are taken out: "U+200B"`}},
 		"a key that is no word":  {data: "? [a]\n: b\n", want: []string{"f:1: a key of the file is a list"}},
-		"unknown key of a skill": {data: "skills:\n  a: {sumary: x}\n", want: []string{`f:2: unknown key "sumary" in skill "a"`}},
+		"unknown key of a skill": {data: "skills:\n  a: {trigger: x}\n", want: []string{`f:2: unknown key "trigger" in skill "a"`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

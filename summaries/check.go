@@ -21,8 +21,8 @@ func Check(m *Summary) []Finding {
 	report := func(field, what, fix string) {
 		out = append(out, Finding{Skill: m.Skill, Field: field, What: what, Fix: fix})
 	}
-	limit := func(field, s string) {
-		if n, most := text.Len(s), text.Limit(s, SentenceLimit); n > most {
+	limit := func(field, s string, zh int) {
+		if n, most := text.Len(s), text.Limit(s, zh); n > most {
 			report(field, fmt.Sprintf("%s has %d characters, at most %d; what is over is not shown", field, n, most), "say it shorter")
 		}
 	}
@@ -32,7 +32,7 @@ func Check(m *Summary) []Finding {
 	case m.Derived:
 		report("summary", "no summary; one was derived from the description", "write one sentence with capability, scene and limit")
 	}
-	limit("summary", m.Text)
+	limit("summary", m.Text, SentenceLimit)
 	switch n := len(m.Triggers); {
 	case n < MinTriggers:
 		report("triggers", fmt.Sprintf("%d triggers, at least %d", n, MinTriggers), "add phrases in users' own words")
@@ -42,9 +42,9 @@ func Check(m *Summary) []Finding {
 	if m.NotFor == "" {
 		report("not-for", "nothing says what the skill is not for", "add what it cannot do")
 	}
-	limit("not-for", m.NotFor)
-	limit("differs-from", m.DiffersFrom)
-	limit("params", m.Params)
+	limit("not-for", m.NotFor, SentenceLimit)
+	limit("differs-from", m.DiffersFrom, SentenceLimit)
+	limit("params", m.Params, ParamsLimit)
 	if m.Params == "" && (m.FromSummary || m.Frequent) {
 		report("params", "shown with its parameters, but has none", "add params, or remove from-summary and frequent")
 	}

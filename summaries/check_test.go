@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) {
 		"two triggers":              {with(func(m *Summary) { m.Triggers = m.Triggers[:2] }), []string{"triggers"}},
 		"six triggers":              {with(func(m *Summary) { m.Triggers = []string{"1", "2", "3", "4", "5", "6"} }), []string{"triggers"}},
 		"no not-for":                {with(func(m *Summary) { m.NotFor = "" }), []string{"not-for"}},
-		"long not-for and params":   {with(func(m *Summary) { m.NotFor = strings.Repeat("a", 151); m.Params = strings.Repeat("a", 151) }), []string{"not-for", "params"}},
+		"long not-for and params":   {with(func(m *Summary) { m.NotFor = strings.Repeat("a", 151); m.Params = strings.Repeat("a", 301) }), []string{"not-for", "params"}},
 		"frequent without a params": {with(func(m *Summary) { m.Frequent = true }), []string{"params"}},
 	}
 	for name, tt := range tests {

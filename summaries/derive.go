@@ -224,7 +224,8 @@ func (p *parts) sentence(s *definitions.Skill) string {
 			return h
 		}
 	}
-	return line(strings.NewReplacer("-", " ", "_", " ").Replace(s.Name))
+	name := line(strings.NewReplacer("-", " ", "_", " ").Replace(s.Name))
+	return text.Cut(name, text.Limit(name, SentenceLimit))
 }
 
 // compose joins the capability and the first scene that fits, or the next capability

@@ -198,13 +198,13 @@ func FuzzOf(f *testing.F) {
 		"Use when: (1) one, (2) two; \"unclosed, 'quote",
 		"Use Use when when the user asks to to ,,, 、、、 ，，",
 		strings.Repeat("incomprehensibility", 20),
-		"\xff\x00 “‘「", "",
+		"\xff\x00 “‘「", "", "!",
 	} {
 		f.Add(s, "name-of-skill", "Lead of the body.")
 	}
 	f.Fuzz(func(t *testing.T, description, name, lead string) {
 		m := Of(&definitions.Skill{Name: name, Description: description, Lead: lead, Uses: []string{lead}}, nil)
-		if got, most := text.Len(m.Text), text.Limit(m.Text, SentenceLimit); got > most && line(description+lead) != "" {
+		if got, most := text.Len(m.Text), text.Limit(m.Text, SentenceLimit); got > most {
 			t.Errorf("sentence has %d characters, at most %d: %q", got, most, m.Text)
 		}
 		if m.Text != line(m.Text) {

@@ -9,7 +9,8 @@ package summaries
 // Limits of a summary. Characters are counted as code points without white space; they
 // hold for Chinese, a text in another script may have three times as many (rule S6).
 const (
-	SentenceLimit = 50                // the sentence
+	SentenceLimit = 50                // the sentence; also NotFor and DiffersFrom as rendered
+	ParamsLimit   = 2 * SentenceLimit // Params as rendered
 	LineLimit     = 3 * SentenceLimit // the rendered line, name and labels included
 	MaxTriggers   = 16                // triggers kept for matching
 	ShownTriggers = 5                 // triggers rendered
