@@ -72,8 +72,8 @@ func TestLoadFindsSkills(t *testing.T) {
 		},
 		{
 			name:      "a folder called SKILL.md",
-			files:     map[string]string{"a/SKILL.md/x.txt": "x", "b/SKILL.md": good("b")},
-			wantNames: "b", want: Counts{Found: 2, Loaded: 1, Refused: 1},
+			files:     map[string]string{"a/SKILL.md/x.txt": "x", "a/c/SKILL.md": good("c"), "b/SKILL.md": good("b")},
+			wantNames: "c b", want: Counts{Found: 3, Loaded: 2, Refused: 1},
 			wantKinds: []string{"root/a/SKILL.md not-a-file!"},
 		},
 		{
@@ -84,9 +84,9 @@ func TestLoadFindsSkills(t *testing.T) {
 		},
 		{
 			name:      "two of a name in one root: the first by path",
-			files:     map[string]string{"b/x/SKILL.md": good("same"), "a/z/SKILL.md": skill("same", "First."), "a-b/SKILL.md": good("other")},
-			wantNames: "other same", want: Counts{Found: 3, Loaded: 2, Shadowed: 1},
-			wantKinds: []string{"root/a-b/SKILL.md:2 name-not-folder", "root/a/z/SKILL.md:2 name-not-folder", "root/b/x/SKILL.md shadowed", "root/b/x/SKILL.md:2 name-not-folder"},
+			files:     map[string]string{"b/same/SKILL.md": good("same"), "a/same/SKILL.md": skill("same", "First."), "c/SKILL.md": skill("c", "Second."), "c-d/c/SKILL.md": good("c")},
+			wantNames: "same c", want: Counts{Found: 4, Loaded: 2, Shadowed: 2},
+			wantKinds: []string{"root/b/same/SKILL.md shadowed", "root/c/SKILL.md shadowed"},
 		},
 		{
 			name:      "names equal but for case, and alike ones, are all kept",
@@ -119,10 +119,11 @@ func TestLoadFindsSkills(t *testing.T) {
 		},
 		{
 			name:      "links that lead nowhere or out",
-			files:     map[string]string{"a/SKILL.md": "-> ../gone/SKILL.md", "b/SKILL.md": "-> ../../out/SKILL.md", "c": "-> gone", "d/x/e": "-> ../../../..", "f/SKILL.md": "-> SKILL.md", "g/SKILL.md": good("g")},
-			wantNames: "g", want: Counts{Found: 4, Loaded: 1, Refused: 3},
+			files:     map[string]string{"a/SKILL.md": "-> ../gone/SKILL.md", "b/SKILL.md": "-> ../../out/SKILL.md", "c": "-> gone", "d/x/e": "-> ../../../..", "f/SKILL.md": "-> SKILL.md", "g/SKILL.md": good("g"), "h/SKILL.md": "-> ../g", "h/i/SKILL.md": good("i")},
+			wantNames: "g", want: Counts{Found: 6, Loaded: 1, Refused: 4, Nested: 1},
 			wantKinds: []string{
 				"root/a/SKILL.md dangling-link!", "root/b/SKILL.md link-outside!", "root/c dangling-link", "root/d/x/e link-outside", "root/f/SKILL.md link-cycle!",
+				"root/h/SKILL.md link-not-file!", "root/h/i/SKILL.md nested",
 			},
 		},
 	}
@@ -254,6 +255,21 @@ func TestLoadLinksAcrossRoots(t *testing.T) {
 	write(t, dir, map[string]string{"two/b": "-> ../secret/c"})
 	if s, err := src.Read(context.Background(), Ref{1, "b"}); err == nil {
 		t.Errorf("a link out of the roots is read: %+v", s)
+	}
+}
+
+func TestLoadLinkedFileWithoutName(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"one/x/SKILL.md": "First x.\n", "one/z/SKILL.md": "First z.\n", "two/x/SKILL.md": "Second x.\n", "three/y": "-> ../one/x", "three/w": "-> ../one/z",
+	})
+	c := load(t, []Root{{Path: filepath.Join(dir, "one")}, {Path: filepath.Join(dir, "two")}, {Path: filepath.Join(dir, "three")}}, nil)
+	// one/x lost its name to two/x and may be used as y; one/z is used already.
+	if got, want := names(c), "x z y"; got != want {
+		t.Errorf("skills %q, want %q", got, want)
+	}
+	if len(c.Shadowed) != 2 || c.Shadowed[1].Name != "w" || !strings.HasSuffix(c.Shadowed[1].Winner, "one/z/SKILL.md") {
+		t.Errorf("shadowed %+v", c.Shadowed)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestSourceDocs(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
 		"r/a/SKILL.md": skill("a", "d"), "r/a/guide.md": "the guide", "r/a/sub/x.md": "x", "r/a/bin": "a\x00b", "r/a/late": strings.Repeat("x", 600) + "\x00",
-		"r/a/large.md": strings.Repeat("x", 256<<10+1), "r/a/out": "-> ../../secret", "r/a/dir": "-> ../b", "r/a/in": "-> sub/x.md", "r/b/note.md": "b's", "secret": "secret",
+		"r/a/large.md": strings.Repeat("x", 256<<10+1), "r/a/out": "-> ../../secret", "r/a/dir": "-> ../b", "r/a/in": "-> sub/x.md", "r/a/other": "-> ../b/note.md", "r/b/note.md": "b's", "secret": "secret",
 		"r/a/node_modules/m.md": "m", "r/c.jsonl": "{\"skill\": \"one\"}\n",
 	})
 	src := load(t, []Root{{Path: filepath.Join(dir, "r")}, {Path: filepath.Join(dir, "r", "c.jsonl")}}, nil).Source()
@@ -97,7 +97,7 @@ func TestSourceDocs(t *testing.T) {
 	}
 	for _, name := range []string{
 		"", ".", "gone.md", "../b/note.md", "sub/../guide.md", "references/../../../../etc/passwd", "/etc/passwd", filepath.Join(dir, "secret"),
-		"out", "dir/note.md", "SKILL.md", "sub", "node_modules/m.md", `sub\x.md`,
+		"out", "other", "dir/note.md", "SKILL.md", "sub", "node_modules/m.md", `sub\x.md`,
 	} {
 		if got, err := src.Doc(ctx, Ref{0, "a"}, name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Doc(%q) = %q, %v, want fs.ErrNotExist", name, got, err)

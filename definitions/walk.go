@@ -164,7 +164,7 @@ func (w *walker) candidate(f folder, name string, exact bool, entries []fs.DirEn
 		case err != nil:
 			c.refuse("dangling-link", "the link leads nowhere: "+cause(err), "remove or mend it")
 		case !info.Mode().IsRegular():
-			c.refuse("not-a-file", "the link leads to no file", "let it lead to a file")
+			c.refuse("link-not-file", "the link leads to no file", "let it lead to a file")
 		default:
 			c.at, c.info = to, info
 		}

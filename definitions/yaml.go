@@ -90,7 +90,7 @@ func allowed(n *yaml.Node, shift, depth int, r *report) bool {
 	case n.Style&yaml.TaggedStyle != 0:
 		r.refuse("tag", line, fmt.Sprintf("the front matter uses a YAML tag (%s)", n.Tag), "take it away, or put the value in quotes if it is text")
 		return false
-	case depth > maxNesting:
+	case depth > maxNesting && n.Kind != yaml.ScalarNode:
 		r.refuse("nesting", line, fmt.Sprintf("the front matter is nested more than %d levels deep", maxNesting), "flatten it")
 		return false
 	}
