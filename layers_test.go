@@ -78,6 +78,7 @@ func theMap() layering {
 			"github.com/sashabaranov/go-openai":      {"embed/openai", "agent", "keeper", "examples/..."},
 			"github.com/spf13/cobra":                 {"cmd/skillrouter"},
 			"github.com/spf13/pflag":                 {"cmd/skillrouter"},                  // the flags of cobra
+			"golang.org/x/sys":                       {"index"},                            // which vector instructions there are
 			"golang.org/x/text":                      {"internal/text", "cmd/skillrouter"}, // there: columns of a terminal
 			"gopkg.in/yaml.v3":                       {"definitions", "domains"},
 		},

@@ -313,7 +313,7 @@ func part[T byte | int8 | int32 | uint64 | float32](d *decoder) []T {
 		return nil
 	}
 	xs := make([]T, n)
-	used, err := binary.Decode(d.rest, binary.LittleEndian, xs)
-	d.err, d.rest = err, d.rest[used:]
+	_, d.err = binary.Decode(d.rest[:int(n)*size], binary.LittleEndian, xs) // cut: []int8 would read on
+	d.rest = d.rest[int(n)*size:]
 	return xs
 }
