@@ -25,6 +25,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"skillrouter/definitions"
@@ -94,8 +95,8 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 			return nil, err
 		}
 		stamp = now
-		if ix.Fingerprint() == old.Fingerprint() {
-			return old, nil // touched, but the same
+		if ix.Fingerprint() == old.Fingerprint() && ix.Counts() == old.Counts() && slices.Equal(ix.Problems(), old.Problems()) {
+			return old, ix.Close() // touched, but the same
 		}
 		return ix, nil
 	}
