@@ -88,8 +88,8 @@ type Report struct {
 	LatencyP50 time.Duration `json:"latency_p50_ns"`
 }
 
-// Run routes every case by itself. ids maps the names of domains in the cases
-// to those of the catalog; nil leaves them as they are.
+// Run routes every case by itself, outside a session. It fails without cases
+// and when ctx ends.
 func Run(ctx context.Context, r *router.Router, cases []Case) (*Report, error) {
 	if len(cases) == 0 {
 		return nil, errors.New("eval: no case")
