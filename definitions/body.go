@@ -10,7 +10,9 @@ import (
 const (
 	maxHeadings = 24
 	maxUses     = 16
-	maxLead     = 1024 // counted characters of a lead
+	maxLead     = 1024    // counted characters of a lead
+	maxPlain    = 8 << 10 // bytes of a paragraph that are looked at; a line may be as long as the file
+	maxLink     = 1 << 10 // bytes of a Markdown link
 )
 
 // splitBody cuts a body at the first line "<!-- extended -->" outside code
@@ -136,7 +138,9 @@ func (b *reader) line(line, trimmed string) {
 	indented := line[0] == ' ' || line[0] == '\t'
 	switch {
 	case b.item != "":
-		b.item += " " + trimmed
+		if len(b.item) < maxPlain {
+			b.item += " " + trimmed
+		}
 	case strings.HasPrefix(line, "    ") || line[0] == '\t':
 		// Indented code, or a paragraph of a list item.
 	case !indented || len(b.paragraph) > 0 || len(line)-len(trimmed) < 4:
@@ -300,6 +304,9 @@ func isKeyLine(line string) bool {
 // plain takes Markdown's marks from a line: emphasis, code, links, images,
 // HTML tags.
 func plain(s string) string {
+	if len(s) > maxPlain {
+		s = strings.ToValidUTF8(s[:maxPlain], "")
+	}
 	if !strings.ContainsAny(s, "*_`[<\\") {
 		return strings.TrimSpace(s)
 	}
@@ -321,25 +328,25 @@ func plain(s string) string {
 			}
 			b.WriteByte(s[i])
 		case '<':
-			if n := strings.IndexByte(s[i:], '>'); n > 1 && n < 200 && (isLetter(s[i+1]) || s[i+1] == '/') {
+			if n := strings.IndexByte(s[i:min(len(s), i+200)], '>'); n > 1 && (isLetter(s[i+1]) || s[i+1] == '/') {
+				i += n
+				continue
+			}
+			b.WriteByte(c)
+		case '!':
+			if _, n := link(s[i+1:]); n > 0 {
 				i += n
 				continue
 			}
 			b.WriteByte(c)
 		case '[':
-			label, rest, ok := link(s[i:])
-			if !ok {
+			label, n := link(s[i:])
+			if n == 0 {
 				b.WriteByte(c)
 				continue
 			}
-			if i > 0 && s[i-1] == '!' {
-				cut := strings.TrimSuffix(b.String(), "!")
-				b.Reset()
-				b.WriteString(cut)
-			} else {
-				b.WriteString(strings.Trim(label, "*`_"))
-			}
-			i = len(s) - len(rest) - 1
+			b.WriteString(strings.Trim(label, "*`_"))
+			i += n - 1
 		default:
 			b.WriteByte(c)
 		}
@@ -347,17 +354,19 @@ func plain(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// link reads "[label](target)" at the start of s.
-func link(s string) (label, rest string, ok bool) {
+// link reads "[label](target)" at the start of s and returns its length, 0 for
+// none.
+func link(s string) (label string, length int) {
+	s = s[:min(len(s), maxLink)]
 	end := strings.Index(s, "](")
-	if end < 0 || strings.Contains(s[1:end], "[") {
-		return "", "", false
+	if end < 0 || s[0] != '[' || strings.Contains(s[1:end], "[") {
+		return "", 0
 	}
 	stop := strings.IndexByte(s[end:], ')')
 	if stop < 0 {
-		return "", "", false
+		return "", 0
 	}
-	return s[1:end], s[end+stop+1:], true
+	return s[1:end], end + stop + 1
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

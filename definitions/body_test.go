@@ -50,6 +50,7 @@ func TestOutline(t *testing.T) {
 		{"when not to use", "# T\n\nLead.\n\n## When NOT to use\n- a\n\n## When to use\n- b\n### Do not use\n- c\n## 不适用场景\n- d\n", outline{lead: "Lead.", headings: []string{"T", "When NOT to use", "When to use", "Do not use", "不适用场景"}, uses: []string{"b"}}},
 		{"Chinese", "# 表格\n\n读取表格。\n\n## 何时使用此技能\n- 用户要读取表格\n- 请勿用于图表\n\n## 触发词\n读表、取行\n", outline{lead: "读取表格。", headings: []string{"表格", "何时使用此技能", "触发词"}, uses: []string{"用户要读取表格", "读表、取行"}}},
 		{"how to use is no use", "## How to use this skill\n- step\n", outline{lead: "step", headings: []string{"How to use this skill"}}},
+		{"images and links in a line", "See ![shot](a.png) the [one](b) and [two]\n", outline{lead: "See  the one and [two]"}},
 		{"words with underscores and lone stars", "snake_case and 2 * 3 and _this_ <b>bold</b> a < b\n", outline{lead: "snake_case and 2 * 3 and this bold a < b"}},
 	}
 	for _, test := range tests {

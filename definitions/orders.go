@@ -3,6 +3,7 @@ package definitions
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -96,8 +97,16 @@ func (o *orders) check(s *Skill, r *report) {
 	}
 	for _, body := range []string{s.Core, s.Extension} {
 		lower := asciiLower(body)
+		var fences []int
 		for _, p := range o.strong {
-			if m := p.find(body, lower, func(at int) bool { return !isExample(body, at) }); m != "" {
+			m := p.find(body, lower, func(at int) bool {
+				if fences == nil {
+					fences = fencesOf(body)
+				}
+				n, _ := slices.BinarySearch(fences, at)
+				return n%2 == 0 && !quoted(body, at)
+			})
+			if m != "" {
 				o.tell(m, "the body", r)
 				return
 			}
@@ -105,15 +114,28 @@ func (o *orders) check(s *Skill, r *report) {
 	}
 }
 
-// isExample reports whether the text at an offset of a body stands in a code
-// fence, a table or in quotes: skills about security are full of such
-// examples.
-func isExample(body string, at int) bool {
-	line := body[strings.LastIndexByte(body[:at], '\n')+1 : at]
-	if strings.ContainsAny(line, "\"`“‘「『《|") || strings.HasSuffix(line, "'") {
-		return true
+// fencesOf returns where code fences open and close. What stands between them
+// is an example: skills about security are full of orders.
+func fencesOf(body string) []int {
+	fences := []int{}
+	at, fence := 0, ""
+	for line := range strings.SplitAfterSeq(body, "\n") {
+		next := nextFence(fence, strings.TrimSpace(line))
+		if (next == "") != (fence == "") {
+			fences = append(fences, at)
+		}
+		fence, at = next, at+len(line)
 	}
-	return strings.Count("\n"+body[:at], "\n```")%2 == 1
+	return fences
+}
+
+// quoted reports whether text at an offset of a body is quoted, or stands in
+// a table.
+func quoted(body string, at int) bool {
+	const look = 300 // bytes; a line may be as long as the file
+	line := body[max(0, at-look):at]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	return strings.ContainsAny(line, "\"`“‘「『《|") || strings.HasSuffix(line, "'")
 }
 
 func (o *orders) tell(what, where string, r *report) {
