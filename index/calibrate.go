@@ -66,6 +66,18 @@ func (c *Curve) Features(evidence, margin float32) [4]float64 {
 	return x
 }
 
+// sound tells whether the curve gives a score for any evidence, and never a
+// lower one for more.
+func (c *Curve) sound() bool {
+	const most = 1e6
+	for i, w := range c.Weights {
+		if !(math.Abs(w) <= most && (i == 3 || w >= 0)) {
+			return false
+		}
+	}
+	return math.Abs(float64(c.Mean)) <= most && c.Deviation >= 1e-3 && c.Deviation <= most
+}
+
 func (c *Curve) score(evidence, margin float32) float32 {
 	return float32(logistic(c.Features(evidence, margin), c.Weights))
 }
@@ -140,60 +152,4 @@ func solve(a [4][4]float64, b [4]float64) [4]float64 {
 		b[i] /= a[i][i]
 	}
 	return b
-}
-
-// A positive is a phrase of a skill, asked for without itself.
-type positive struct {
-	utterance string
-	vector    []float32
-	held      held
-}
-
-// newCurve fits a curve on what the index answers without the given parts.
-func (ix *Index) newCurve(positives []positive, negatives []Query, without Parts) Curve {
-	s := ix.scores.Get().(*Scores)
-	defer s.Release()
-	c := Curve{Deviation: 1, Weights: prior()}
-	var sum, squares float64
-	tops := make([][]DomainScore, len(negatives))
-	for i, q := range negatives {
-		q.Without = without
-		s.collect(&q, nil)
-		s.rank(nil)
-		if len(s.Domains) == 0 {
-			return c
-		}
-		tops[i] = append(tops[i], s.Domains[:min(rowsEach, len(s.Domains))]...)
-		sum += float64(s.Domains[0].Evidence)
-		squares += float64(s.Domains[0].Evidence) * float64(s.Domains[0].Evidence)
-	}
-	n := float64(max(len(negatives), 1))
-	c.Mean = float32(sum / n)
-	c.Deviation = float32(math.Sqrt(max(squares/n-sum/n*sum/n, 1e-4)))
-	if len(positives) < fewPositives {
-		return c
-	}
-	var samples []Sample
-	weight := backgroundShare / (1 - backgroundShare) * float64(len(positives)) / n
-	for _, ds := range tops {
-		for i := range ds {
-			samples = append(samples, Sample{Features: c.Features(ds[i].Evidence, margin(ds, i, &c)), Weight: weight})
-		}
-	}
-	for i := range positives {
-		p := &positives[i]
-		s.collect(&Query{Utterance: p.utterance, Vector: p.vector, Without: without}, &p.held)
-		s.rank(nil)
-		for k := range s.Domains {
-			right := ix.in(p.held.skill, s.Domains[k].Domain)
-			if k >= rowsEach && !right {
-				continue
-			}
-			samples = append(samples, Sample{
-				Features: c.Features(s.Domains[k].Evidence, margin(s.Domains, k, &c)), Right: right, Weight: 1,
-			})
-		}
-	}
-	c.Weights, c.Phrases = Fit(samples), len(positives)
-	return c
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"skillrouter/definitions"
 	"skillrouter/domains"
@@ -41,8 +42,9 @@ type meta struct {
 	Calibration Calibration
 }
 
-// WriteFile writes the index to path: beside it first, then renamed, so that
-// a failed run leaves the old file. Equal indexes give equal bytes.
+// WriteFile writes the index to path, in a folder that must be there: to a file
+// beside it first, which is then renamed, so that a failed run leaves the old
+// one. Equal indexes give equal bytes.
 func (ix *Index) WriteFile(path string) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -50,8 +52,8 @@ func (ix *Index) WriteFile(path string) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			tmp.Close()
-			os.Remove(tmp.Name())
+			_ = tmp.Close() // the first error counts
+			_ = os.Remove(tmp.Name())
 			err = fmt.Errorf("index: writing %s: %w", path, err)
 		}
 	}()
@@ -139,10 +141,11 @@ func (e *encoder) part(n int, v any) {
 	e.put(v)
 }
 
-// A FormatError says that a file is no index that this version can use.
+// A FormatError says that a file is no index that this version, or this
+// embedder, can use.
 type FormatError struct {
 	Path string
-	What string
+	What string // is wrong with it
 }
 
 func (e *FormatError) Error() string { return fmt.Sprintf("index: %s: %s", e.Path, e.What) }
@@ -153,9 +156,11 @@ func (e *FormatError) Hint() string {
 }
 
 // Open reads an index file for use with e, which must be the embedder that it
-// was built with. Definitions are read from the folders that it was built
-// from, which need not exist to route. Every length and the checksum are
-// checked before anything is believed: what is not right is a [FormatError].
+// was built with; a nil e leaves that to the caller. Definitions are read from
+// the folders that it was built from, which need not exist to route. The
+// checksum, every length and every number is checked before anything is
+// believed: what is not right is a [FormatError]; a file that is not there
+// matches [io/fs.ErrNotExist].
 func Open(ctx context.Context, path string, e Embedder) (*Index, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -179,7 +184,7 @@ func Open(ctx context.Context, path string, e Embedder) (*Index, error) {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, &FormatError{path, err.Error()}
+		return nil, &FormatError{path, strings.TrimPrefix(err.Error(), "index: ")}
 	}
 	return ix, nil
 }
@@ -190,7 +195,7 @@ func IsFile(path string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read
 	head := make([]byte, len(magic))
 	_, err = io.ReadFull(f, head)
 	return err == nil && string(head) == magic
@@ -232,40 +237,73 @@ func decode(data []byte) (*Index, error) {
 	if len(d.rest) > 0 {
 		return nil, fmt.Errorf("%d bytes too many", len(d.rest))
 	}
-	if err := ix.check(len(terms)); err != nil {
+	if err := ix.check(m.Dim, terms); err != nil {
 		return nil, err
 	}
 	lx.ids = make(map[uint64]int32, len(terms))
 	for i, h := range terms {
 		lx.ids[h] = int32(i)
 	}
-	var roots []definitions.Root
-	for _, r := range m.Roots {
-		roots = append(roots, definitions.Root{Path: r})
+	if len(m.Roots) > 0 {
+		roots := make([]definitions.Root, len(m.Roots))
+		for i, r := range m.Roots {
+			roots[i].Path = r
+		}
+		ix.source, d.err = definitions.NewSource(roots, &definitions.Options{Depth: m.Depth})
 	}
-	ix.source, d.err = definitions.NewSource(roots, &definitions.Options{Depth: m.Depth})
 	return ix, d.err
 }
 
-// check looks at the lengths that fit together, and at every number that is a
-// place in another array.
-func (ix *Index) check(terms int) error {
+// maxDim bounds the length of a vector; the longest in use have some thousands.
+const maxDim = 1 << 16
+
+// check looks at the lengths that fit together, at every number that is a
+// place in another array, and that no other can spoil a score.
+func (ix *Index) check(dim int, terms []uint64) error {
 	n, lx := len(ix.skills), ix.lexicon
+	if dim < 0 || dim > maxDim || dim == 0 && n > 0 {
+		return fmt.Errorf("vectors of %d dimensions", dim)
+	}
 	rows := []int{n, -1, n, len(ix.domains), len(ix.domains)}
 	for i, x := range ix.matrices() {
-		if x.dim < 0 || len(x.rows) != x.dim*x.len() || rows[i] >= 0 && x.len() != rows[i] {
-			return errors.New("a matrix has the wrong size")
+		if len(x.rows) != dim*x.len() || rows[i] >= 0 && x.len() != rows[i] || !within(x.scale, 0.01) { // of a unit vector at most 1/127
+			return errors.New("a matrix has the wrong size or numbers")
 		}
 	}
-	ok := len(ix.phraseStarts) == n+1 && rising(ix.phraseStarts, ix.phrases.len()) &&
-		len(lx.idf) == terms && len(lx.starts) == terms+1 && rising(lx.starts, len(lx.docs)) && len(lx.docs) == len(lx.weights)
-	for _, doc := range lx.docs {
-		ok = ok && 0 <= doc && int(doc) < n
+	switch {
+	case len(ix.phraseStarts) != n+1 || !rising(ix.phraseStarts, ix.phrases.len()):
+		return errors.New("the phrases have the wrong size")
+	case len(lx.idf) != len(terms) || len(lx.starts) != len(terms)+1 || len(lx.docs) != len(lx.weights) || !rising(lx.starts, len(lx.docs)):
+		return errors.New("the words have the wrong size")
+	case !within(lx.idf, 1e6) || !within(lx.weights, 1e6):
+		return errors.New("the words have wrong weights")
 	}
-	if !ok {
-		return errors.New("an array has the wrong size")
+	for i := range terms {
+		if i > 0 && terms[i-1] >= terms[i] {
+			return errors.New("the words are not in order")
+		}
+	}
+	for _, doc := range lx.docs {
+		if doc < 0 || int(doc) >= n {
+			return errors.New("a word is of no skill")
+		}
+	}
+	for _, c := range []*Curve{&ix.calibration.Full, &ix.calibration.Semantic, &ix.calibration.Lexical} {
+		if n > 0 && !c.sound() {
+			return errors.New("the calibration has wrong numbers")
+		}
 	}
 	return nil
+}
+
+// within tells whether all xs lie between 0 and most.
+func within(xs []float32, most float32) bool {
+	for _, x := range xs {
+		if !(x >= 0 && x <= most) { // a NaN is not, either
+			return false
+		}
+	}
+	return true
 }
 
 // rising tells whether xs goes from 0 to last without falling.

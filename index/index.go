@@ -11,6 +11,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -51,6 +52,7 @@ type Index struct {
 	routing      domains.Routing
 	problems     []definitions.Problem
 	shadowed     []definitions.Shadow
+	summaries    []summaries.Summary // without manual ones
 	counts       definitions.Counts
 	source       *definitions.Source
 
@@ -135,18 +137,12 @@ func (ix *Index) LookupDomain(name string) (domain int32, ok bool) {
 }
 
 // Summaries returns the summaries of all skills but the manual ones, in
-// catalog order, without file access.
-func (ix *Index) Summaries() []summaries.Summary {
-	all := make([]summaries.Summary, 0, len(ix.skills))
-	for i := range ix.skills {
-		if m := &ix.skills[i].Summary; !m.Manual {
-			all = append(all, *m)
-		}
-	}
-	return all
-}
+// catalog order, without file access. The slice belongs to the index.
+func (ix *Index) Summaries() []summaries.Summary { return ix.summaries }
 
-// DomainSummaries returns the summaries of a domain's skills in catalog order.
+// DomainSummaries returns the summaries of a domain's skills but the manual
+// ones, in catalog order, without file access. It fails for a name that no
+// domain has.
 func (ix *Index) DomainSummaries(domain string) ([]summaries.Summary, error) {
 	d, ok := ix.LookupDomain(domain)
 	if !ok {
@@ -159,7 +155,8 @@ func (ix *Index) DomainSummaries(domain string) ([]summaries.Summary, error) {
 	return all, nil
 }
 
-// Path returns the file of the skill of that name; its documents lie beside it.
+// Path returns the file of the skill of that name, for people; its documents
+// lie beside it. A name the catalog does not have is a [NotFoundError].
 func (ix *Index) Path(name string) (string, error) {
 	i, ok := ix.byName[name]
 	if !ok {
@@ -180,14 +177,20 @@ func (e *NotFoundError) Hint() string {
 
 // A Hit is a skill found by [Index.Like].
 type Hit struct {
-	Skill      int32
+	Skill      int32   // its place in Skills
 	Similarity float32 // cosine
 }
 
-// Like returns the k skills whose summaries are most similar to vector, best
-// first, from the vector store. Manual skills and those that allow leaves out
-// (nil: none) are not among them.
+// Like returns at most k skills whose summaries are most similar to vector,
+// best first, equal similarities by place in the catalog, from the vector
+// store. Manual skills, those that allow leaves out (by skill; nil: none) and
+// those whose text the embedder knows nothing of are not among them; a zero
+// vector finds nothing. It fails for a vector of another dimension or with a
+// NaN, and when ctx ends. The cost grows with the catalog: all is compared.
 func (ix *Index) Like(ctx context.Context, vector []float32, k int, allow []bool) ([]Hit, error) {
+	if k <= 0 {
+		return nil, nil
+	}
 	best := map[int32]float32{}
 	for d := range ix.domains {
 		n := len(ix.members[d])
@@ -209,13 +212,7 @@ func (ix *Index) Like(ctx context.Context, vector []float32, k int, allow []bool
 		hits = append(hits, Hit{i, s})
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
-		if a.Similarity != b.Similarity {
-			if a.Similarity > b.Similarity {
-				return -1
-			}
-			return 1
-		}
-		return int(a.Skill - b.Skill)
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Skill, b.Skill))
 	})
 	return hits[:min(k, len(hits))], nil
 }
@@ -225,7 +222,8 @@ const domainCollection = "domains"
 
 func summaryCollection(d *domains.Domain) string { return "summaries/" + d.Name }
 
-// Close ends the use of the folders: definitions can no longer be read.
+// Close ends the use of the folders: definitions can no longer be read, all
+// else still works.
 func (ix *Index) Close() error {
 	if ix.source == nil {
 		return nil
@@ -236,20 +234,19 @@ func (ix *Index) Close() error {
 // finish builds what is derived from the rest: it is not in the file.
 func (ix *Index) finish(ctx context.Context) error {
 	ix.byName = make(map[string]int32, len(ix.skills))
+	ix.summaries = make([]summaries.Summary, 0, len(ix.skills))
 	for i := range ix.skills {
-		ix.byName[ix.skills[i].Name] = int32(i)
-	}
-	ix.members = make([][]int32, len(ix.domains))
-	ix.skillDomains = make([][]int32, len(ix.skills))
-	for d := range ix.domains {
-		for _, name := range ix.domains[d].Members {
-			i, ok := ix.byName[name]
-			if !ok {
-				return fmt.Errorf("index: domain %q has a member %q that is no skill", ix.domains[d].Name, name)
-			}
-			ix.members[d] = append(ix.members[d], i)
-			ix.skillDomains[i] = append(ix.skillDomains[i], int32(d))
+		s := &ix.skills[i]
+		if _, ok := ix.byName[s.Name]; ok || s.Name == "" || s.Name != s.Summary.Skill {
+			return fmt.Errorf("index: skill %d of %d: the name %q is empty, not its summary's, or another skill's", i+1, len(ix.skills), s.Name)
 		}
+		ix.byName[s.Name] = int32(i)
+		if !s.Summary.Manual {
+			ix.summaries = append(ix.summaries, s.Summary)
+		}
+	}
+	if err := ix.link(); err != nil {
+		return err
 	}
 	ix.zero = make([]float32, ix.rows.dim)
 	ix.scores.New = ix.newScores
@@ -269,6 +266,29 @@ func (ix *Index) finish(ctx context.Context) error {
 		}
 	}
 	return ix.fillStore(ctx)
+}
+
+// link finds the members of the domains.
+func (ix *Index) link() error {
+	ix.members = make([][]int32, len(ix.domains))
+	ix.skillDomains = make([][]int32, len(ix.skills))
+	seen := make(map[string]bool, len(ix.domains))
+	for d := range ix.domains {
+		name := ix.domains[d].Name
+		if name == "" || seen[name] {
+			return fmt.Errorf("index: domain %d of %d: the name %q is empty or another domain's", d+1, len(ix.domains), name)
+		}
+		seen[name] = true
+		for _, member := range ix.domains[d].Members {
+			i, ok := ix.byName[member]
+			if !ok || ix.skills[i].Summary.Manual || ix.in(i, int32(d)) {
+				return fmt.Errorf("index: domain %q: the member %q is no skill, manual, or there twice", name, member)
+			}
+			ix.members[d] = append(ix.members[d], i)
+			ix.skillDomains[i] = append(ix.skillDomains[i], int32(d))
+		}
+	}
+	return nil
 }
 
 // fillStore puts the texts of domains and summaries in the vector store.

@@ -2,9 +2,9 @@ package index
 
 import (
 	"bytes"
-	"cmp"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"skillrouter/internal/text"
 )
@@ -49,152 +49,6 @@ type contained struct {
 	target int32   // skill; or ^domain for a domain's keyword
 }
 
-// lexText is what the lexicon knows of one skill.
-type lexText struct {
-	head  map[uint64]float32 // term counts of name, description, summary, triggers
-	body  map[uint64]float32
-	heads float32 // words of the head, repeats included
-	bods  float32
-	han   bool // has Han terms
-	latin bool // is mainly written in others
-}
-
-func newLexText(head, body string) lexText {
-	t := lexText{head: map[uint64]float32{}, body: map[uint64]float32{}}
-	var hanTerms, others float32
-	eachHash(head, func(h uint64, han bool) {
-		t.head[h]++
-		t.heads++
-		if han {
-			hanTerms++
-		} else {
-			others++
-		}
-	})
-	// A Han character gives about two terms, itself and a pair.
-	t.han, t.latin = hanTerms > 0, others > hanTerms/2
-	eachHash(body, func(h uint64, _ bool) {
-		t.body[h]++
-		t.bods++
-	})
-	return t
-}
-
-// lexStats is what building and holding out phrases need beside the lexicon.
-type lexStats struct {
-	meanHead, meanBody float32
-	shareHan, shareLat float32
-	han                map[uint64]bool // terms of Han characters
-}
-
-// newLexicon is deterministic: terms are numbered by hash.
-func newLexicon(texts []lexText, han map[uint64]bool) (*lexicon, *lexStats) {
-	st := &lexStats{han: han}
-	df := map[uint64]int32{}
-	for i := range texts {
-		t := &texts[i]
-		st.meanHead += t.heads
-		st.meanBody += t.bods
-		if t.han {
-			st.shareHan++
-		}
-		if t.latin {
-			st.shareLat++
-		}
-		for h := range t.head {
-			df[h]++
-		}
-		for h := range t.body {
-			if t.head[h] == 0 {
-				df[h]++
-			}
-		}
-	}
-	n := float32(max(len(texts), 1))
-	st.meanHead, st.meanBody = max(st.meanHead/n, 1), max(st.meanBody/n, 1)
-	st.shareHan, st.shareLat = st.shareHan/n, st.shareLat/n
-
-	terms := make([]uint64, 0, len(df))
-	for h := range df {
-		terms = append(terms, h)
-	}
-	slices.Sort(terms)
-	lx := &lexicon{skills: len(texts), ids: make(map[uint64]int32, len(terms)), idf: make([]float32, len(terms))}
-	for i, h := range terms {
-		lx.ids[h] = int32(i)
-		lx.idf[i] = idf(df[h], len(texts))
-	}
-	for i := range texts {
-		lx.trimBody(&texts[i])
-	}
-
-	counts := make([]int32, len(terms)+1)
-	each := func(do func(id, skill int32, h uint64)) {
-		for i := range texts {
-			t := &texts[i]
-			for h := range t.head {
-				do(lx.ids[h], int32(i), h)
-			}
-			for h := range t.body {
-				if t.head[h] == 0 {
-					do(lx.ids[h], int32(i), h)
-				}
-			}
-		}
-	}
-	each(func(id, _ int32, _ uint64) { counts[id+1]++ })
-	for i := range terms {
-		counts[i+1] += counts[i]
-	}
-	lx.starts = counts
-	lx.docs = make([]int32, counts[len(terms)])
-	lx.weights = make([]float32, len(lx.docs))
-	next := slices.Clone(counts)
-	each(func(id, skill int32, h uint64) {
-		at := next[id]
-		next[id]++
-		lx.docs[at] = skill
-		lx.weights[at] = lx.weight(st, &texts[skill], h, 0, 0)
-	})
-	return lx, st
-}
-
-// trimBody keeps the bodyTerms most telling terms of a body.
-func (lx *lexicon) trimBody(t *lexText) {
-	if len(t.body) <= bodyTerms {
-		return
-	}
-	type term struct {
-		hash uint64
-		tell float32
-	}
-	all := make([]term, 0, len(t.body))
-	for h, f := range t.body {
-		all = append(all, term{h, f / (f + bm25K1) * lx.idf[lx.ids[h]]})
-	}
-	slices.SortFunc(all, func(a, b term) int {
-		return cmp.Or(cmp.Compare(b.tell, a.tell), cmp.Compare(a.hash, b.hash))
-	})
-	for _, x := range all[bodyTerms:] {
-		delete(t.body, x.hash)
-	}
-}
-
-// weight is what term h adds for the skill with text t, when the term is
-// counted less times less in the head, which is lessWords shorter.
-func (lx *lexicon) weight(st *lexStats, t *lexText, h uint64, less, lessWords float32) float32 {
-	head := max(0, t.head[h]-less)
-	f := headWeight * head / (1 - bm25B + bm25B*(t.heads-lessWords)/st.meanHead)
-	if t.bods > 0 {
-		f += t.body[h] / (1 - bm25B + bm25B*t.bods/st.meanBody)
-	}
-	share := st.shareLat
-	if st.han[h] {
-		share = st.shareHan
-	}
-	return f * (bm25K1 + 1) / (f + bm25K1) * lx.idf[lx.ids[h]] * share
-}
-
 func idf(df int32, n int) float32 {
 	return float32(math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5)))
 }
@@ -207,7 +61,7 @@ func (lx *lexicon) idfOf(h uint64) float32 {
 	return idf(0, lx.skills)
 }
 
-// terms appends the distinct hashes of the terms of folded, sorted, to dst.
+// appendHashes appends the distinct hashes of the terms of folded, sorted, to dst.
 func appendHashes(dst []uint64, folded []byte) []uint64 {
 	text.EachTerm(folded, func(term []byte) { dst = append(dst, hash(term)) })
 	slices.Sort(dst)
@@ -245,7 +99,7 @@ func (lx *lexicon) addPhrase(phrase string, target int32) {
 	folded := text.AppendFold(nil, phrase)
 	folded = bytes.TrimSpace(folded)
 	hashes := appendHashes(nil, folded)
-	if len(hashes) == 0 || len([]rune(string(folded))) < 2 {
+	if len(hashes) == 0 || utf8.RuneCount(folded) < 2 {
 		return // rule S13: two characters and more
 	}
 	c := contained{text: folded, target: target}
@@ -281,8 +135,9 @@ func stands(folded, phrase []byte) bool {
 		}
 		i += from
 		end := i + len(phrase)
-		if !(i > 0 && joins(folded[i-1], phrase[0])) &&
-			!(end < len(folded) && joins(phrase[len(phrase)-1], folded[end])) {
+		before := i > 0 && joins(folded[i-1], phrase[0])
+		after := end < len(folded) && joins(phrase[len(phrase)-1], folded[end])
+		if !before && !after {
 			return true
 		}
 		from = i + 1
@@ -296,10 +151,11 @@ func wordByte(b byte) bool {
 	return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' || b == '_'
 }
 
-// eachHash calls yield with the hash of each term of s, repeats included.
-func eachHash(s string, yield func(h uint64, han bool)) {
-	text.EachTerm(text.AppendFold(nil, s), func(term []byte) {
-		yield(hash(term), len(term) > 2 && term[0] >= 0xE3 && text.IsHan([]rune(string(term))[0]))
+// eachHash calls yield with the hash of each term of folded, repeats included.
+func eachHash(folded []byte, yield func(h uint64, han bool)) {
+	text.EachTerm(folded, func(term []byte) {
+		first, _ := utf8.DecodeRune(term)
+		yield(hash(term), text.IsHan(first))
 	})
 }
 

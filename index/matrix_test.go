@@ -43,13 +43,12 @@ func TestMatrixKeepsCosines(t *testing.T) {
 		normalize(v)
 		return v
 	}
-	m := newMatrix(256, 0)
+	m := newMatrix(256, 51) // the last a text that nothing is known of
 	var rows [][]float32
-	for range 50 {
+	for i := range 50 {
 		rows = append(rows, unit())
-		m.append(rows[len(rows)-1])
+		m.set(i, rows[i])
 	}
-	m.append(make([]float32, 256)) // a text that nothing is known of
 	var q vector
 	v := unit()
 	q.set(v)

@@ -43,21 +43,20 @@ const (
 // A Query is one utterance to score.
 type Query struct {
 	Utterance string
-	Vector    []float32 // of the utterance, by the embedder of the index; nil leaves vectors out
-	Allow     []bool    // by skill: which exist for the asker; nil means all
+	Vector    []float32 // of the utterance, by the embedder of the index; nil, zeros or another dimension leave vectors out
+	Allow     []bool    // by skill, as long as Skills: which exist for the asker; nil means all
 	Without   Parts     // parts to leave out
 }
 
 // Scores is what the index knows of an utterance. It holds scratch space:
 // call Release when done, and copy what is to stay.
 type Scores struct {
-	Domains []DomainScore // domains with an allowed skill, best first; equal scores by name
-	Skills  []SkillScore  // the best allowed skills by evidence, at most 64; equal evidence by place in the catalog
+	Domains []DomainScore // domains with an allowed skill that was looked at, best first; equal scores by name
+	Skills  []SkillScore  // the best allowed skills by evidence, at most 64, no manual ones; equal evidence by place in the catalog
 
 	ix *Index
 
-	vector   vector
-	floats   []float32
+	vector   vector // zero if vectors are left out
 	folded   []byte
 	hashes   []uint64
 	cover    []float32 // by skill
@@ -70,7 +69,7 @@ type Scores struct {
 
 // A DomainScore is one domain's standing.
 type DomainScore struct {
-	Domain   int32
+	Domain   int32   // its place in Domains of the index
 	Score    float32 // estimated probability that the domain is among the right ones
 	Evidence float32 // what the score was made of
 	Margin   float32 // evidence above the best other domain's, negative below it
@@ -78,25 +77,27 @@ type DomainScore struct {
 
 // A SkillScore is one skill's standing.
 type SkillScore struct {
-	Skill      int32
+	Skill      int32   // its place in Skills of the index
 	Evidence   float32 // sum of the parts; skills are ranked by it
 	Similarity float32 // cosine of utterance and skill
-	Lexical    float32 // share of the utterance that the skill's words cover
+	Lexical    float32 // share of the utterance that the skill's words cover, up to about 2
 	Phrase     float32 // cosine of the best phrase; 0 if not looked at
 }
 
 // maxSkills is how many skills Scores ranks.
 const maxSkills = 64
 
-// Score scores q. It does no IO and, beyond the first calls, no allocation.
-// Safe for concurrent use.
+// Score scores q: the same for the same q, always. It does no IO and, beyond
+// the first calls, no allocation. Up to 1,000 skills all are looked at; above,
+// those of the nearest domains and those that share rare words with the
+// utterance. Safe for concurrent use.
 func (ix *Index) Score(q *Query) *Scores {
 	s := ix.scores.Get().(*Scores)
 	s.collect(q, nil)
 	s.rank(q.Allow)
 	c := &ix.calibration.Full
 	switch {
-	case q.Vector == nil || q.Without&Semantic != 0:
+	case !s.vector.known():
 		c = &ix.calibration.Lexical
 	case q.Without&Lexical != 0:
 		c = &ix.calibration.Semantic
@@ -108,8 +109,9 @@ func (ix *Index) Score(q *Query) *Scores {
 // Release gives the scratch space back; s must not be used after it.
 func (s *Scores) Release() { s.ix.scores.Put(s) }
 
-// Evidence returns the evidence of a skill, by which skills are ranked; in a
-// large catalog that of a skill far from the utterance is of its words alone.
+// Evidence returns the evidence of a skill by its place in Skills of the index,
+// allowed or not; in a large catalog that of a skill far from the utterance is
+// of its words alone.
 func (s *Scores) Evidence(skill int32) float32 { return s.evidence[skill] }
 
 func (ix *Index) newScores() any {
@@ -146,13 +148,15 @@ func (s *Scores) collect(q *Query, without *held) {
 	} else {
 		clear(s.cover)
 	}
-	semantic := q.Vector != nil && q.Without&Semantic == 0
-	if semantic {
-		s.vector.set(q.Vector)
-	} else {
+	v := q.Vector
+	if len(v) != ix.rows.dim || q.Without&Semantic != 0 {
+		v = ix.zero
+	}
+	if s.vector.set(v); !s.vector.known() {
 		s.vector.set(ix.zero)
 	}
-	s.scan(semantic)
+	semantic := s.vector.known()
+	s.scan(semantic, q.Allow)
 	if without != nil {
 		s.similar[without.skill] = 0
 		if semantic {
@@ -180,9 +184,9 @@ func (s *Scores) collect(q *Query, without *held) {
 	}
 }
 
-// scan fills similar, for all skills or, in a large catalog, for those of the
-// nearest domains and those that the words found.
-func (s *Scores) scan(semantic bool) {
+// scan fills similar, for all skills or, in a large catalog, for the allowed
+// ones of the nearest domains and those that the words found.
+func (s *Scores) scan(semantic bool, allow []bool) {
 	ix := s.ix
 	if !semantic {
 		clear(s.similar)
@@ -208,7 +212,9 @@ func (s *Scores) scan(semantic bool) {
 	looked := 0
 	for _, d := range s.Domains {
 		for _, i := range ix.members[d.Domain] {
-			looked += s.look(i)
+			if allow == nil || allow[i] {
+				looked += s.look(i)
+			}
 		}
 		if looked >= scanAll {
 			break
@@ -216,7 +222,7 @@ func (s *Scores) scan(semantic bool) {
 	}
 	s.order = s.order[:0]
 	for i, c := range s.cover {
-		if c > 0 {
+		if c > 0 && (allow == nil || allow[i]) {
 			s.order = append(s.order, int32(i))
 		}
 	}
@@ -286,7 +292,7 @@ func (s *Scores) rerank(without *held) {
 // rank fills Domains with the evidence of the domains.
 func (s *Scores) rank(allow []bool) {
 	ix := s.ix
-	semantic := s.vector.scale > 0
+	semantic := s.vector.known()
 	s.Domains = s.Domains[:0]
 	for d := range ix.domains {
 		var best float32 = math.MaxFloat32
