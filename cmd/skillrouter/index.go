@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter/index"
+)
+
+func (a *app) indexCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "index",
+		Short: "Build an index file, or tell what is in one",
+		Long: `index keeps a catalog ready to be routed over in one file, which --skills takes
+in place of the folders. The file holds no definitions: they are read from the
+folders, by the paths that were given when it was built.`,
+		Example: `  skillrouter index build --skills /opt/skills --out skills.idx
+  skillrouter index status skills.idx
+  skillrouter route --skills skills.idx "turn this PDF into text"`,
+		Args: verbsOnly, RunE: help,
+	}
+	cmd.AddCommand(a.indexBuildCommand(), a.indexStatusCommand())
+	return cmd
+}
+
+// indexFigures describe an index file.
+type indexFigures struct {
+	File        string `json:"file"`
+	Embedder    string `json:"embedder"`
+	Fingerprint string `json:"fingerprint"`
+	Skills      int    `json:"skills"`
+	Domains     int    `json:"domains"`
+	counts
+	Problems severities `json:"problems"`
+	Bytes    int64      `json:"bytes"`
+}
+
+func newIndexFigures(file string, ix *index.Index) (indexFigures, os.FileInfo, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return indexFigures{}, nil, err
+	}
+	return indexFigures{
+		File: file, Embedder: ix.EmbedderID(), Fingerprint: ix.Fingerprint(), Skills: len(ix.Skills()), Domains: len(ix.Domains()),
+		counts: newCounts(ix.Counts()), Problems: newSeverities(ix.Problems()), Bytes: info.Size(),
+	}, info, nil
+}
+
+// add adds the figures to a table.
+func (f *indexFigures) add(t *table) {
+	t.add("skills", fmt.Sprintf("%d in %s", f.Skills, plural(f.Domains, "domain")))
+	t.add("files", f.String())
+	t.add("problems", f.Problems.String())
+	t.add("embedder", f.Embedder)
+	t.add("fingerprint", f.Fingerprint)
+}
+
+func (a *app) indexBuildCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "build --out FILE",
+		Short: "Build an index of folders and catalogs",
+		Long: `build reads the places of --skills, or the known places, and writes one index
+file. A failed run leaves an old file as it was.`,
+		Example: `  skillrouter index build --skills /opt/skills --skills ./skills --out skills.idx`,
+		Args:    arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return &useError{errors.New("no --out: where is the index to be written?"), helpHint(cmd)}
+			}
+			start := time.Now()
+			a.set.noCache = true // the file is what is kept
+			return a.with(cmd.Context(), false, func(c *catalog) error {
+				ix := c.Index()
+				if len(ix.Skills()) == 0 {
+					return &failure{
+						fmt.Errorf("no skill in %s: nothing was written", strings.Join(cleanAll(c.places), ", ")),
+						"`skillrouter list --problems` with the same --skills tells what was found",
+					}
+				}
+				if err := ix.WriteFile(file); err != nil {
+					return err
+				}
+				return a.reportBuild(ix, file, c.places, time.Since(start))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&file, "out", "", "`FILE` to write")
+	return cmd
+}
+
+func (a *app) reportBuild(ix *index.Index, file string, places []string, spent time.Duration) error {
+	figures, _, err := newIndexFigures(file, ix)
+	if err != nil {
+		return err
+	}
+	if a.set.json {
+		err := writeJSON(a.out, struct {
+			indexFigures
+			Places  []string `json:"places"`
+			Seconds float64  `json:"seconds"`
+		}{figures, places, spent.Seconds()}, true)
+		a.advise(ix)
+		return err
+	}
+	fmt.Fprintf(a.out, "%s: %s in %s\n", clean(file), size(figures.Bytes), took(spent))
+	var t table
+	figures.add(&t)
+	t.write(a.out, "   ", a.width())
+	if len(ix.Problems()) > 0 {
+		fmt.Fprintln(a.err, "`skillrouter list --problems` with the same --skills shows the problems")
+	}
+	a.advise(ix)
+	return nil
+}
+
+func (a *app) indexStatusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status FILE",
+		Short:   "Tell what is in an index file",
+		Example: `  skillrouter index status skills.idx --json`,
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			start := time.Now()
+			ix, err := index.Open(cmd.Context(), args[0], nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(a.reportStatus(ix, args[0], time.Since(start)), ix.Close())
+		},
+	}
+}
+
+func (a *app) reportStatus(ix *index.Index, file string, opened time.Duration) error {
+	figures, info, err := newIndexFigures(file, ix)
+	if err != nil {
+		return err
+	}
+	if a.set.json {
+		return writeJSON(a.out, struct {
+			indexFigures
+			Built   time.Time `json:"built"`
+			Seconds float64   `json:"seconds"` // to open it
+		}{figures, info.ModTime().UTC().Truncate(time.Second), opened.Seconds()}, true)
+	}
+	fmt.Fprintf(a.out, "%s: %s, built %s ago, opened in %s\n", clean(file), size(figures.Bytes), age(time.Since(info.ModTime())), took(opened))
+	var t table
+	figures.add(&t)
+	t.write(a.out, "   ", a.width())
+	return nil
+}
+
+// age rounds a long time for people.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return plural(max(0, int(d.Seconds())), "second")
+	case d < time.Hour:
+		return plural(int(d.Minutes()), "minute")
+	case d < 48*time.Hour:
+		return plural(int(d.Hours()), "hour")
+	default:
+		return plural(int(d.Hours()/24), "day")
+	}
+}

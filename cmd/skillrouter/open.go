@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter"
+	"skillrouter/embed"
+	"skillrouter/examples"
+	"skillrouter/index"
+)
+
+// builtIn is how the example catalog names itself.
+const builtIn = "examples"
+
+// A catalog is what a verb works on.
+type catalog struct {
+	*skillrouter.Router
+	embedder *embed.Static
+	places   []string // folders, catalogs or the index file it comes from
+	builtIn  bool     // it is the example catalog
+}
+
+// with does work on the catalog of the flags, else of the known places, else, if
+// that is fine, on the example catalog. It says on stderr which it is.
+func (a *app) with(ctx context.Context, fallBack bool, work func(c *catalog) error) error {
+	c, err := a.open(ctx, fallBack)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(c), c.Close())
+}
+
+func (a *app) open(ctx context.Context, fallBack bool) (*catalog, error) {
+	c := &catalog{places: a.set.skills}
+	for _, place := range c.places {
+		if err := checkPlace(place); err != nil {
+			return nil, &failure{fmt.Errorf("--skills %s: %w", place, err), "name a folder of skills, a .jsonl catalog or a saved index"}
+		}
+	}
+	o := skillrouter.Options{Router: a.set.options(), Depth: int(a.set.depth)}
+	if len(c.places) == 0 {
+		known := a.knownPlaces()
+		switch {
+		case len(known) > 0:
+			c.places = known
+			fmt.Fprintf(a.err, "using %s\n", strings.Join(a.short(known), ", "))
+		case fallBack:
+			c.places, c.builtIn = []string{builtIn}, true
+			o.FS = map[string]fs.FS{builtIn: examples.Catalog()}
+			fmt.Fprintln(a.err, "using the built-in example catalog; --skills DIR names your own")
+		default:
+			return nil, &useError{errors.New("no skills: none of the known places exists"), "name a folder with --skills DIR"}
+		}
+	}
+	return c, a.openPlaces(ctx, c, &o)
+}
+
+// checkPlace says what is wrong with a place that was named. The library takes
+// one that is missing for empty, but here it is a slip of the keyboard.
+func checkPlace(place string) error {
+	info, err := os.Stat(place)
+	var at *fs.PathError
+	switch {
+	case errors.As(err, &at):
+		return at.Err
+	case err != nil:
+		return err
+	case !info.IsDir() && !strings.EqualFold(filepath.Ext(place), ".jsonl") && !index.IsFile(place):
+		return errors.New("is no catalog")
+	}
+	return nil
+}
+
+// openPlaces opens the places of c.
+func (a *app) openPlaces(ctx context.Context, c *catalog, o *skillrouter.Options) error {
+	var err error
+	if c.embedder, err = embed.New(); err != nil {
+		return err
+	}
+	o.Embedder = c.embedder
+	if o.CacheDir = a.cacheDir(); c.builtIn {
+		o.CacheDir = "" // nothing of it is worth keeping
+	}
+	start := time.Now()
+	progress := a.progress()
+	o.Progress = progress.show
+	var built *index.Index
+	o.Built = func(ix *index.Index) { built = ix }
+	c.Router, err = skillrouter.Open(ctx, o, c.places...)
+	progress.end()
+	if below(err, o.CacheDir) {
+		fmt.Fprintf(a.err, "the index is not kept: %v\n", err)
+		o.CacheDir = ""
+		c.Router, err = skillrouter.Open(ctx, o, c.places...)
+	}
+	if err != nil {
+		return err
+	}
+	if built != nil && o.CacheDir != "" && len(built.Skills()) > 0 {
+		fmt.Fprintf(a.err, "built the index of %s in %s, kept in %s\n",
+			plural(len(built.Skills()), "skill"), took(time.Since(start)), a.short([]string{o.CacheDir})[0])
+	}
+	if len(c.Index().Skills()) == 0 {
+		fmt.Fprintf(a.err, "no skill was found: `skillrouter list --problems` tells what was\n")
+	}
+	for _, name := range a.set.exclude {
+		if _, ok := c.Index().Lookup(name); !ok {
+			fmt.Fprintf(a.err, "--exclude: no skill %q\n", name)
+		}
+	}
+	return nil
+}
+
+// below tells whether err is about a file of dir or on the way to it.
+func below(err error, dir string) bool {
+	var at *fs.PathError
+	return dir != "" && errors.As(err, &at) && (strings.HasPrefix(at.Path, dir) || strings.HasPrefix(dir, at.Path))
+}
+
+// cacheDir is where built indexes are kept, "" if they are not.
+func (a *app) cacheDir() string {
+	if a.set.noCache {
+		return ""
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "" // no home: nowhere to keep anything
+	}
+	return filepath.Join(dir, "skillrouter")
+}
+
+// knownPlaces are the folders where agents keep skills, as far as they exist:
+// the user's, then those of the project in the current folder.
+func (a *app) knownPlaces() []string {
+	var places []string
+	if home := a.env("HOME"); home != "" {
+		places = append(places, filepath.Join(home, ".agents", "skills"), filepath.Join(home, ".claude", "skills"))
+	}
+	for _, p := range []string{".agent/skills", ".agents/skills", ".claude/skills", "skills"} {
+		places = append(places, filepath.FromSlash(p))
+	}
+	var seen []fs.FileInfo // in the home folder both may be the same
+	return slices.DeleteFunc(places, func(p string) bool {
+		info, err := os.Stat(p)
+		if err != nil || !info.IsDir() || slices.ContainsFunc(seen, func(s fs.FileInfo) bool { return os.SameFile(s, info) }) {
+			return true
+		}
+		seen = append(seen, info)
+		return false
+	})
+}
+
+// short writes paths below the home folder with ~.
+func (a *app) short(paths []string) []string {
+	out := make([]string, len(paths))
+	home := a.env("HOME")
+	for i, p := range paths {
+		if rest, ok := strings.CutPrefix(p, home+string(filepath.Separator)); ok && home != "" {
+			p = "~" + string(filepath.Separator) + rest
+		}
+		out[i] = clean(p)
+	}
+	return out
+}
+
+// A progress is a line on a terminal that tells how far long work is.
+type progress struct {
+	a     *app
+	start time.Time
+	shown bool
+}
+
+func (a *app) progress() *progress { return &progress{a: a, start: time.Now()} }
+
+// show updates the line, but not for work that is done in a blink.
+func (p *progress) show(done, total int) {
+	if p.a.tty.err && time.Since(p.start) > 300*time.Millisecond {
+		fmt.Fprintf(p.a.err, "\rindexing: %d of %d texts", done, total)
+		p.shown = true
+	}
+}
+
+// end removes the line.
+func (p *progress) end() {
+	if p.shown {
+		fmt.Fprint(p.a.err, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// took rounds a time for people.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	default:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestColumns(t *testing.T) {
+	for _, c := range []struct {
+		name, s string
+		want    int
+	}{
+		{"nothing", "", 0},
+		{"Latin", "résumé", 6},
+		{"Latin with combining marks", "re\u0301sume\u0301", 6},
+		{"Han", "天气 ok", 7},
+		{"full width punctuation", "（a）", 5},
+		{"bar and dots", "█·…✓", 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := columns(c.s); got != c.want {
+				t.Errorf("columns(%q) = %d, want %d", c.s, got, c.want)
+			}
+		})
+	}
+}
+
+func TestTableAlignsHan(t *testing.T) {
+	tab := table{right: []int{0}}
+	tab.add("1.00", "天气", "查询天气")
+	tab.add("-0.5", "weather-query", "looks up the weather of tomorrow")
+	var b strings.Builder
+	tab.write(&b, " ", 40)
+	want := " 1.00  天气           查询天气\n" +
+		" -0.5  weather-query  looks up the weat…\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func FuzzCut(f *testing.F) {
+	for _, s := range []string{"", "plain", "多门店零售商需求预测、安全库存优化", "mixed 天气 and e\u0301", strings.Repeat("x", 99)} {
+		f.Add(s, 20)
+		f.Add(s, 13)
+	}
+	f.Fuzz(func(t *testing.T, s string, most int) {
+		if !utf8.ValidString(s) || most < 12 {
+			t.Skip()
+		}
+		got := cut(s, most)
+		if n := columns(got); n > most {
+			t.Errorf("cut(%q, %d) = %q takes %d columns", s, most, got, n)
+		}
+		rest, short := strings.CutSuffix(got, "…")
+		if got != s && (!short || !strings.HasPrefix(s, rest)) {
+			t.Errorf("cut(%q, %d) = %q is not a beginning of it", s, most, got)
+		}
+	})
+}
+
+func TestCleanKeepsTerminalsSafe(t *testing.T) {
+	if got, want := clean("a\x1b[31m b\r\nc\u202e\tü"), "a[31m b c ü"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"", "abc", 3},
+		{"coed-review", "code-review", 2},
+		{"kitten", "sitting", 3},
+		{"天气查询", "天气查", 1},
+	} {
+		if got := distance([]rune(c.a), []rune(c.b)); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+		if got := distance([]rune(c.b), []rune(c.a)); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.b, c.a, got, c.want)
+		}
+	}
+}
