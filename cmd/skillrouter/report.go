@@ -174,7 +174,7 @@ func (a *app) writeShown(r *router.Route) {
 		fmt.Fprintf(a.out, "\nshown: %s of the fallback domain\n", plural(len(r.Summaries), "summary"))
 	case len(r.Summaries) > 0:
 		fmt.Fprintf(a.out, "\nshown: %s\n", plural(len(r.Summaries), "summary"))
-	case len(r.Loaded) == 0 && r.Outcome != router.Empty && r.Outcome != router.Direct:
+	case len(r.Loaded) == 0 && len(r.Domains) > 0 && r.Outcome != router.Direct:
 		fmt.Fprintln(a.out, "\nshown: only the index of domains")
 	}
 	var t table
