@@ -40,7 +40,7 @@ type Calibration struct {
 // what utterances of no skill reach at their best, and of the margin.
 type Curve struct {
 	Mean, Deviation float32    // of the best domain's evidence over the background
-	Weights         [4]float64 // of what Features returns
+	Weights         [4]float64 // of what Features returns; none but the last is negative
 	Phrases         int        // of the catalog it was fitted on; 0: the prior alone
 }
 
@@ -94,10 +94,31 @@ type Sample struct {
 }
 
 // Fit returns the weights of a curve: penalised maximum likelihood by Newton's
-// method. The prior is where it starts and what it is pulled to.
+// method. The prior is where it starts and what it is pulled to, so that it is
+// finite for any finite samples. More evidence never lowers a score: a weight
+// that would be negative is 0, and the others are fitted to that.
 func Fit(samples []Sample) [4]float64 {
 	w := prior()
-	for range 30 {
+	var fixed [4]bool
+	for {
+		w = newton(samples, w, &fixed)
+		lowest := 0
+		for i := range 3 {
+			if w[i] < w[lowest] {
+				lowest = i
+			}
+		}
+		if w[lowest] >= 0 {
+			return w
+		}
+		w[lowest], fixed[lowest] = 0, true
+	}
+}
+
+// newton returns the weights of least loss, from w on; fixed ones stay.
+func newton(samples []Sample, w [4]float64, fixed *[4]bool) [4]float64 {
+	loss := lossOf(samples, w)
+	for range 50 {
 		var gradient [4]float64
 		var curvature [4][4]float64
 		for i := range 4 {
@@ -117,20 +138,51 @@ func Fit(samples []Sample) [4]float64 {
 				}
 			}
 		}
-		step := solve(curvature, gradient)
-		var size float64
 		for i := range 4 {
-			w[i] -= step[i]
-			size += math.Abs(step[i])
+			if fixed[i] {
+				gradient[i] = 0
+				for j := range 4 {
+					curvature[i][j], curvature[j][i] = 0, 0
+				}
+				curvature[i][i] = 1
+			}
 		}
-		if size < 1e-9 {
+		step := solve(curvature, gradient)
+		next, less := w, false
+		for share := 1.0; share > 1e-6 && !less; share /= 2 { // a whole step may go too far
+			for i := range 4 {
+				next[i] = w[i] - share*step[i]
+			}
+			l := lossOf(samples, next)
+			if less = l < loss; less {
+				w, loss = next, l
+			}
+		}
+		if !less {
 			break
 		}
 	}
-	for i := range 3 {
-		w[i] = max(w[i], 0) // more evidence never lowers a score
-	}
 	return w
+}
+
+// lossOf is what Fit makes small.
+func lossOf(samples []Sample, w [4]float64) float64 {
+	var loss float64
+	for i := range 4 {
+		d := w[i] - prior()[i]
+		loss += priorWeight / 2 * d * d
+	}
+	for _, s := range samples {
+		z := 0.0
+		for i, x := range s.Features {
+			z += x * w[i]
+		}
+		if s.Right {
+			z = -z
+		}
+		loss += s.Weight * (max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))) // log(1+eᶻ)
+	}
+	return loss
 }
 
 // solve returns x of ax = b by Gaussian elimination; a is positive definite,

@@ -14,7 +14,7 @@ const (
 	weightLexical = 0.4  // times the share of the utterance that the words cover
 	weightPhrase  = 1    // times how far the best phrase is above nearPhrase
 	nearPhrase    = 0.75 // similarity from which a phrase says more than the row
-	weightTrigger = 0.1  // times the share of the utterance that a trigger is
+	weightTrigger = 0.1  // times the share of the utterance that the longest trigger is
 	weightKeyword = 0.2  // the same for a domain's keyword
 	weightDomain  = 0.1  // times the similarity of the domain's own text
 )
@@ -174,7 +174,8 @@ func (s *Scores) collect(q *Query, without *held) {
 				d := ^c.target
 				s.keyword[d] = max(s.keyword[d], weightKeyword*c.mass/mass)
 			case without == nil || without.skill != c.target || without.text != string(c.text):
-				s.evidence[c.target] += weightTrigger * c.mass / mass
+				i := c.target
+				s.evidence[i] = max(s.evidence[i], s.similar[i]+weightLexical*s.cover[i]+weightTrigger*c.mass/mass)
 			}
 		})
 	}
