@@ -24,17 +24,46 @@ const mostNear = 3
 // An asker is what a route depends on beside the utterance.
 type asker struct {
 	allow    []bool  // by skill; nil means all
-	skills   []int32 // excluded skills
-	domains  []int32 // excluded domains
+	skills   []int32 // left out
+	domains  []int32 // left out
+	unread   []int32 // not to be named: their definitions cannot be read
 	sticky   []kept  // what to keep if nothing matches
-	asked    bool    // a question was asked already
-	language string  // of fixed phrases; "" follows the utterance
+	lines    []string
+	fallback bool // what to keep is of fallback domains
+	loaded   bool // a definition is in the prompt, to keep too
+	asked    bool // a question was asked already
 }
 
 // kept is what was visible of a domain.
 type kept struct {
 	domain int32
 	skills []int32
+	more   int
+}
+
+// answer decides and reads the definitions that the utterance asks for.
+func (r *Router) answer(ctx context.Context, s *snapshot, utterance string, a *asker) (*Route, error) {
+	for {
+		route, err := r.match(ctx, s, utterance, a)
+		if err != nil || route.Outcome != Direct {
+			return route, err
+		}
+		readable := route.named[:0]
+		for _, i := range route.named {
+			d, err := s.ix.Get(s.ix.Skills()[i].Name)
+			if err != nil {
+				r.log.Warn("a skill that was named cannot be read", "skill", s.ix.Skills()[i].Name, "error", err)
+				a.unread = append(a.unread, i)
+				continue
+			}
+			readable = append(readable, i)
+			route.Loaded = append(route.Loaded, d)
+		}
+		if route.named = readable; len(readable) > 0 {
+			return route, nil
+		}
+		// As if they had not been named.
+	}
 }
 
 // match decides. Blank and direct utterances cost no embedding.
@@ -43,24 +72,25 @@ func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *as
 		return nil, err
 	}
 	route := &Route{Utterance: utterance, Threshold: s.opts.Threshold, Flat: s.flat, snapshot: s, allow: a.allow}
-	if strings.TrimSpace(utterance) == "" || text.Words(utterance) == 0 {
+	if text.Words(utterance) == 0 {
 		route.Outcome = Empty
 		route.keep(a)
 		return route, nil
 	}
-	clipped, cut := clip(utterance)
-	route.Clipped = cut
+	route.named = s.direct(utterance, a)
 	var vector []float32
-	if s.opts.Without&index.Semantic == 0 {
-		buffer, err := r.embedder.vector(ctx, clipped)
+	if s.opts.Without&index.Semantic == 0 && len(route.named) == 0 {
+		clipped, cut := clip(utterance)
+		route.Clipped = cut
+		buffer, err := r.embedder.vector(ctx, clipped, s.ix.Dim())
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if err != nil {
+			r.log.Warn("embedding failed, routing by words", "embedder", r.embedder.ID(), "error", err)
+		}
 		if buffer == nil {
 			route.Degraded = true
-			if err != nil {
-				r.log.Warn("embedding failed, routing by words", "embedder", r.embedder.ID(), "error", err)
-			}
 		} else {
 			vector = *buffer
 			defer r.embedder.put(buffer)
@@ -76,27 +106,26 @@ func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *as
 func (r *Route) decide(scores *index.Scores, a *asker) {
 	s := r.snapshot
 	ix := s.ix
-	named := s.direct(r.Utterance, a)
-	r.candidates(scores, named, a)
+	r.candidates(scores, a)
 	r.Domains = make([]Domain, len(scores.Domains))
 	matched := 0
 	for i, d := range scores.Domains {
-		excluded := slices.Contains(a.domains, d.Domain)
+		excluded := r.excluded(d.Domain, a)
 		r.Domains[i] = Domain{
-			Name: ix.Domains()[d.Domain].Name, Score: d.Score, Margin: d.Margin, Excluded: excluded,
-			Matched: !excluded && float64(d.Score) >= r.Threshold && matched < s.opts.MaxDomains,
+			Name: ix.Domains()[d.Domain].Name, Score: d.Score, Evidence: d.Evidence, Margin: d.Margin, Excluded: excluded,
+			// As float32, in which a score that equals the threshold is equal.
+			Matched: !excluded && d.Score >= float32(r.Threshold) && matched < s.opts.MaxDomains,
 		}
 		if r.Domains[i].Matched {
 			matched++
 		}
 	}
 	switch {
-	case len(named) > 0:
+	case len(r.named) > 0:
 		r.Outcome = Direct
-		r.named = named
 		for i, d := range scores.Domains {
-			r.Domains[i].Matched = slices.ContainsFunc(named, func(x int32) bool {
-				return slices.Contains(ix.DomainsOf(x), d.Domain)
+			r.Domains[i].Matched = slices.ContainsFunc(r.named, func(x int32) bool {
+				return slices.Contains(s.domainsOf(x), d.Domain)
 			})
 		}
 		if r.Flat {
@@ -107,7 +136,7 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 		r.Outcome = One
 	case matched > 1:
 		r.Outcome = Several
-	case len(a.sticky) > 0:
+	case len(a.sticky) > 0 || a.loaded:
 		r.Outcome = Sticky
 		r.keep(a)
 		return
@@ -126,18 +155,25 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 	}
 }
 
-// miss is what happens when nothing matched: ask if something is near, show
-// the fallback domains, name the nearest.
+// excluded tells whether a domain, or each skill of it, was tried in vain.
+func (r *Route) excluded(domain int32, a *asker) bool {
+	return slices.Contains(a.domains, domain) || len(a.skills) > 0 &&
+		!slices.ContainsFunc(r.snapshot.ix.Members(domain), func(i int32) bool { return r.visible(i, a) })
+}
+
+// miss is what happens when nothing matched: ask once if something is near,
+// then show the fallback domains; name the nearest.
 func (r *Route) miss(scores *index.Scores, a *asker) {
+	ix := r.snapshot.ix
 	r.Outcome = None
-	r.nearest = r.Domains[:min(mostNear, len(r.Domains))]
-	if len(a.domains) > 0 {
+	r.nearest = r.Domains
+	if slices.ContainsFunc(r.Domains, func(d Domain) bool { return d.Excluded }) {
 		r.nearest = slices.DeleteFunc(slices.Clone(r.Domains), func(d Domain) bool { return d.Excluded })
-		r.nearest = r.nearest[:min(mostNear, len(r.nearest))]
 	}
+	r.nearest = r.nearest[:min(mostNear, len(r.nearest))]
 	near := 0
 	for _, d := range r.nearest {
-		if float64(d.Score) >= nearShare*r.Threshold {
+		if d.Score >= float32(nearShare*r.Threshold) {
 			near++
 		}
 	}
@@ -149,10 +185,17 @@ func (r *Route) miss(scores *index.Scores, a *asker) {
 		r.showAll(a)
 		return
 	}
+	if r.Outcome == Clarify {
+		return
+	}
 	for _, d := range r.snapshot.fallback {
+		if r.excluded(d, a) {
+			continue
+		}
 		r.show(d, scores, a)
+		r.fallback = true
 		for i := range r.Domains {
-			if r.Domains[i].Name == r.snapshot.ix.Domains()[d].Name {
+			if r.Domains[i].Name == ix.Domains()[d].Name {
 				r.Domains[i].Fallback = true
 			}
 		}
@@ -160,37 +203,41 @@ func (r *Route) miss(scores *index.Scores, a *asker) {
 }
 
 // candidates copies the ranking of skills; those named outright go first.
-func (r *Route) candidates(scores *index.Scores, named []int32, a *asker) {
-	ix := r.snapshot.ix
-	r.Candidates = make([]Candidate, 0, min(maxCandidates, len(named)+len(scores.Skills)))
-	for _, i := range named {
-		c := Candidate{Name: ix.Skills()[i].Name, Named: true}
-		if ds := ix.DomainsOf(i); len(ds) > 0 {
-			c.Domain = ix.Domains()[ds[0]].Name
+func (r *Route) candidates(scores *index.Scores, a *asker) {
+	r.Candidates = make([]Candidate, 0, min(maxCandidates, len(r.named)+len(scores.Skills)))
+	for _, i := range r.named {
+		x := index.SkillScore{Skill: i} // stays so if the skill is manual
+		if at := slices.IndexFunc(scores.Skills, func(x index.SkillScore) bool { return x.Skill == i }); at >= 0 {
+			x = scores.Skills[at]
 		}
-		for _, x := range scores.Skills {
-			if x.Skill == i {
-				c.Evidence, c.Similarity, c.Lexical, c.Phrase = x.Evidence, x.Similarity, x.Lexical, x.Phrase
-			}
-		}
-		r.Candidates = append(r.Candidates, c)
+		r.candidate(scores, x, true)
 	}
 	for _, x := range scores.Skills {
 		if len(r.Candidates) == maxCandidates {
 			break
 		}
-		if slices.Contains(named, x.Skill) || slices.Contains(a.skills, x.Skill) {
-			continue
+		if !slices.Contains(r.named, x.Skill) && !slices.Contains(a.skills, x.Skill) {
+			r.candidate(scores, x, false)
 		}
-		c := Candidate{Name: ix.Skills()[x.Skill].Name, Evidence: x.Evidence, Similarity: x.Similarity, Lexical: x.Lexical, Phrase: x.Phrase}
-		for _, d := range scores.Domains { // best first: the first that holds it
-			if slices.Contains(ix.DomainsOf(x.Skill), d.Domain) {
-				c.Domain = ix.Domains()[d.Domain].Name
-				break
-			}
-		}
-		r.Candidates = append(r.Candidates, c)
 	}
+}
+
+func (r *Route) candidate(scores *index.Scores, x index.SkillScore, named bool) {
+	ix := r.snapshot.ix
+	c := Candidate{
+		Name: ix.Skills()[x.Skill].Name, Evidence: x.Evidence, Similarity: x.Similarity, Lexical: x.Lexical, Phrase: x.Phrase, Named: named,
+	}
+	of := r.snapshot.domainsOf(x.Skill)
+	if len(of) > 0 {
+		c.Domain = ix.Domains()[of[0]].Name
+	}
+	for _, d := range scores.Domains { // best first: the first that holds it
+		if slices.Contains(of, d.Domain) {
+			c.Domain = ix.Domains()[d.Domain].Name
+			break
+		}
+	}
+	r.Candidates = append(r.Candidates, c)
 }
 
 // choose shows one domain, whose skills nobody scored: in catalog order.
@@ -225,10 +272,8 @@ func (r *Route) show(domain int32, scores *index.Scores, a *asker) {
 			return cmp.Or(cmp.Compare(scores.Evidence(j), scores.Evidence(i)), strings.Compare(ix.Skills()[i].Name, ix.Skills()[j].Name))
 		})
 	}
-	if len(fresh) > room {
-		r.more = len(fresh) - room
-		fresh = fresh[:room]
-	}
+	more := max(0, len(fresh)-room)
+	fresh = fresh[:len(fresh)-more]
 	if len(fresh) == 0 {
 		return
 	}
@@ -237,7 +282,7 @@ func (r *Route) show(domain int32, scores *index.Scores, a *asker) {
 	for _, i := range fresh {
 		r.Summaries = append(r.Summaries, &ix.Skills()[i].Summary)
 	}
-	r.shown = append(r.shown, section{domain, from, len(r.Summaries)})
+	r.shown = append(r.shown, section{domain, from, len(r.Summaries), more})
 }
 
 func (r *Route) visible(skill int32, a *asker) bool {
@@ -270,12 +315,13 @@ func (r *Route) keep(a *asker) {
 	for _, k := range a.sticky {
 		from := len(r.Summaries)
 		for _, i := range k.skills {
-			if r.visible(i, a) {
+			if r.visible(i, a) && len(r.Summaries) < r.snapshot.opts.MaxSummaries {
 				r.Summaries = append(r.Summaries, &r.snapshot.ix.Skills()[i].Summary)
 			}
 		}
 		if len(r.Summaries) > from {
-			r.shown = append(r.shown, section{k.domain, from, len(r.Summaries)})
+			r.shown = append(r.shown, section{k.domain, from, len(r.Summaries), k.more})
 		}
 	}
+	r.Lines, r.fallback = a.lines, a.fallback
 }

@@ -16,25 +16,37 @@ type phrases struct {
 	nearest   string // with the nearest domains
 	available string // heads the summaries
 	domain    string // heads the summaries of one domain
+	fallback  string // of a domain that is shown because nothing matched
 	more      string // with the number of skills that were cut
 	also      string // heads domains that matched but did not fit
-	fallback  string
-	ask, or   string // a question about several domains
+	gone      string // with loaded skills that do not exist any more
+	use       string // how to come to a definition
+	ready     string // with the skills that need none
+
+	comma, or string // between alternatives, and before the last
+	about     string // an alternative and its description
+	ask       string // a question about several domains
 	askOne    string // about one
 }
 
 func phrasesIn(lang string) *phrases {
 	if lang == "zh" {
 		return &phrases{
-			index: "技能领域：", nearest: "没有直接匹配的领域，最接近的是：%s。", available: "可用技能：", domain: "可用技能（%s）：",
-			more: "（另有 %d 个技能）", also: "同样匹配的领域：", fallback: "可用技能（通用领域 %s）：",
-			ask: "您想要的是%s？", or: "，还是", askOne: "您想要的是%s，还是别的？",
+			index: "技能领域：", available: "可用技能：", domain: "可用技能（%s）：", fallback: "可用技能（通用领域 %s）：",
+			nearest: "没有领域与当前请求直接匹配；如果确实需要技能，最接近的领域是：%s。",
+			more:    "（此领域另有 %d 个技能）", also: "同样匹配但未展开的领域：", gone: "以下技能已被删除，不再可用：%s。",
+			use:   "摘要只说明技能何时适用；使用某个技能之前，先按名称加载它的完整定义（下文已标有 [Loaded] 的除外）。",
+			ready: "无需加载定义即可使用：%s。",
+			comma: "、", or: "，还是 ", about: "%s（%s）", ask: "您想做的是哪一类：%s？", askOne: "您想做的是 %s，还是别的？",
 		}
 	}
 	return &phrases{
-		index: "Skill domains:", nearest: "No domain matches directly; the nearest are: %s.", available: "Available skills:", domain: "Available skills (%s):",
-		more: "(and %d more skills)", also: "Also matching:", fallback: "Available skills (general domain %s):",
-		ask: "Do you want %s?", or: " or ", askOne: "Do you want %s, or something else?",
+		index: "Skill domains:", available: "Available skills:", domain: "Available skills (%s):", fallback: "Available skills (general domain %s):",
+		nearest: "No domain matches the request directly. If it needs a skill at all, the nearest domains are: %s.",
+		more:    "(and %d more skills in this domain)", also: "Also matching, skills not listed:", gone: "Deleted and no longer available: %s.",
+		use:   "A summary only says when a skill fits. Before using a skill, load its full definition by name, unless it is marked [Loaded] below.",
+		ready: "Usable without loading: %s.",
+		comma: ", ", or: " or ", about: "%s (%s)", ask: "Is this about %s?", askOne: "Is this about %s, or something else?",
 	}
 }
 
@@ -61,34 +73,20 @@ func (r *Route) Prompt() string {
 		lang = language(layer1)
 	}
 	p := phrasesIn(lang)
-	var b strings.Builder
-	block := func(head, body string) {
-		if body == "" {
-			return
-		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(head)
-		b.WriteByte('\n')
-		b.WriteString(strings.TrimRight(body, "\n"))
-		b.WriteByte('\n')
-	}
+	var b block
 	if !r.Flat {
-		block(p.index, layer1)
-	}
-	fallback := r.Outcome == None || r.Outcome == Clarify
-	if fallback && !r.Flat && len(r.nearest) > 0 {
-		names := r.Nearest()
-		for i, n := range names {
-			names[i] = oneLine(n)
+		b.add(p.index, layer1)
+		if len(r.nearest) > 0 {
+			b.add("", fmt.Sprintf(p.nearest, list(r.Nearest(), p.comma)))
 		}
-		b.WriteString("\n" + fmt.Sprintf(p.nearest, strings.Join(names, ", ")) + "\n")
 	}
-	for i, sec := range r.shown {
+	if len(r.gone) > 0 {
+		b.add("", fmt.Sprintf(p.gone, list(r.gone, p.comma)))
+	}
+	for _, sec := range r.shown {
 		head := p.available
 		switch {
-		case sec.domain >= 0 && fallback:
+		case sec.domain >= 0 && r.fallback:
 			head = fmt.Sprintf(p.fallback, oneLine(s.ix.Domains()[sec.domain].Name))
 		case sec.domain >= 0:
 			head = fmt.Sprintf(p.domain, oneLine(s.ix.Domains()[sec.domain].Name))
@@ -97,26 +95,67 @@ func (r *Route) Prompt() string {
 		for _, m := range r.Summaries[sec.from:sec.to] {
 			lines = append(summaries.AppendLine(lines, m), '\n')
 		}
-		if i == 0 && r.more > 0 {
-			lines = append(lines, fmt.Sprintf(p.more, r.more)...)
+		if sec.more > 0 {
+			lines = fmt.Appendf(lines, p.more, sec.more)
 		}
-		block(head, string(lines))
+		b.add(head, string(lines))
 	}
 	if len(r.Lines) > 0 {
 		var lines []string
 		for _, name := range r.Lines {
-			d, _ := s.ix.LookupDomain(name)
-			lines = append(lines, domains.Line(&s.ix.Domains()[d], s.allowed(d, r.allow), lang))
+			if d, ok := s.ix.LookupDomain(name); ok {
+				lines = append(lines, domains.Line(&s.ix.Domains()[d], s.allowed(d, r.allow), s.opts.Lang))
+			}
 		}
-		block(p.also, strings.Join(lines, "\n"))
+		b.add(p.also, strings.Join(lines, "\n"))
+	}
+	if len(r.Summaries) > 0 {
+		use := p.use
+		var ready []string
+		for _, m := range r.Summaries {
+			if m.FromSummary {
+				ready = append(ready, m.Skill)
+			}
+		}
+		if len(ready) > 0 {
+			use += "\n" + fmt.Sprintf(p.ready, list(ready, p.comma))
+		}
+		b.add("", use)
 	}
 	for _, d := range r.Loaded {
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(definitions.Render(d, definitions.RenderOptions{}))
+		b.add("", definitions.Render(d, definitions.RenderOptions{}))
 	}
 	return b.String()
+}
+
+// A block is parts of a prompt with a blank line between them.
+type block struct{ strings.Builder }
+
+// add adds a part, whose head, if it has one, stands above it; none without a
+// body.
+func (b *block) add(head, body string) {
+	body = strings.TrimRight(body, "\n")
+	if body == "" {
+		return
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	if head != "" {
+		b.WriteString(head)
+		b.WriteByte('\n')
+	}
+	b.WriteString(body)
+	b.WriteByte('\n')
+}
+
+// list joins names of a catalog.
+func list(names []string, comma string) string {
+	safe := make([]string, len(names))
+	for i, n := range names {
+		safe[i] = oneLine(n)
+	}
+	return strings.Join(safe, comma)
 }
 
 // ask is the question which of the named domains is meant.
@@ -131,29 +170,20 @@ func (r *Route) ask(names []string) string {
 		d, _ := r.snapshot.ix.LookupDomain(n)
 		domain := &r.snapshot.ix.Domains()[d]
 		alternatives[i] = oneLine(n)
-		if domain.Description != "" {
-			about := text.Cut(oneLine(domain.Description), questionLimit)
-			if lang == "zh" {
-				alternatives[i] += "（" + about + "）"
-			} else {
-				alternatives[i] += " (" + about + ")"
-			}
+		if about := oneLine(domain.Description); about != "" {
+			alternatives[i] = fmt.Sprintf(p.about, alternatives[i], text.Cut(about, text.Limit(about, questionLimit)))
 		}
 	}
 	if len(alternatives) == 1 {
 		return fmt.Sprintf(p.askOne, alternatives[0])
 	}
 	last := len(alternatives) - 1
-	separator := ", "
-	if lang == "zh" {
-		separator = "、"
-	}
-	return fmt.Sprintf(p.ask, strings.Join(alternatives[:last], separator)+p.or+alternatives[last])
+	return fmt.Sprintf(p.ask, strings.Join(alternatives[:last], p.comma)+p.or+alternatives[last])
 }
 
 // questionLimit is how many characters of a domain's description a question
-// shows.
-const questionLimit = 60
+// shows, for Chinese; of others three times as many.
+const questionLimit = 20
 
 // oneLine makes catalog text safe to stand inside a line.
 func oneLine(s string) string {

@@ -20,7 +20,7 @@ const (
 )
 
 // A Route is the decision about one turn. It does not change and may be kept;
-// slices belong to it.
+// its slices and what they point to must not be changed.
 type Route struct {
 	Utterance string
 	Outcome   Outcome
@@ -30,42 +30,45 @@ type Route struct {
 	Degraded  bool // the embedder gave no vector: words only
 	Clipped   bool // of a long utterance only head and tail were embedded
 
-	Domains    []Domain    // those that exist for the asker, best first
-	Candidates []Candidate // the best skills before the threshold, best first, at most 25
-	Summaries  []*summaries.Summary
-	// Lines are matched domains that did not fit: only their line is shown.
-	Lines []string
-	// Loaded are the definitions in the prompt.
-	Loaded []*definitions.Skill
+	Domains    []Domain             // those that exist for the asker, best first; none if Outcome is Empty
+	Candidates []Candidate          // the best skills before the threshold, best first, at most 25; those named outright go first
+	Summaries  []*summaries.Summary // shown, by domain, best first, each once; in catalog order if Flat
+	Lines      []string             // names of matched domains that did not fit: only their line is shown
+	Loaded     []*definitions.Skill // in the prompt, in the order in which they were loaded
 
-	// Against the turn before, by skill name; New and Hits also hold what a
-	// cache served again after it was out of sight.
+	// In a session, names of skills. New came into the prompt from the
+	// catalog, Hits were served again by a cache, whether they were visible in
+	// the turn before or not. Unloaded were in the prompt since the turn before
+	// began and are not any more. The constant list of a flat catalog is in none.
 	New, Hits, Unloaded []string
-	Events              []Event // what moved in this turn
+
+	Events []Event // of this turn, oldest first
 
 	snapshot *snapshot
 	allow    []bool
-	shown    []section // of Summaries, by domain
-	near     int       // of nearest, that a question is about
-	more     int       // skills of the best domain that were cut
 	named    []int32   // skills named outright
-	nearest  []Domain // best first, of Domains
+	shown    []section // of Summaries, by domain
+	fallback bool      // the sections are of fallback domains
+	nearest  []Domain  // if nothing matched: best first, at most mostNear
+	near     int       // how many of them a question is about
+	gone     []string  // loaded skills that the catalog has no more
 }
 
 // A Domain is one domain's standing in a route.
 type Domain struct {
 	Name     string
 	Score    float32 // estimated probability that the domain is among the right ones, 0 to 1
-	Margin   float32 // evidence above the best other domain's
-	Matched  bool    // it reached the threshold, or was chosen for another reason
+	Evidence float32 // what the score was made of: not a probability
+	Margin   float32 // evidence above the best other domain's, negative below it
+	Matched  bool    // it reached the threshold, or holds a skill that was named outright
 	Fallback bool    // it is shown because nothing matched
-	Excluded bool    // it was tried in this task and is left out
+	Excluded bool    // it was tried in vain and is left out
 }
 
 // A Candidate is one skill's standing in a route.
 type Candidate struct {
 	Name       string
-	Domain     string  // its best domain
+	Domain     string  // the best of its domains
 	Evidence   float32 // what skills are ranked by: not a probability
 	Similarity float32 // cosine of utterance and skill
 	Lexical    float32 // share of the utterance that the skill's words cover
@@ -75,9 +78,9 @@ type Candidate struct {
 
 // A section is the summaries shown of one domain.
 type section struct {
-	domain int32
-	from   int // in Summaries
-	to     int
+	domain   int32 // -1: of all
+	from, to int   // in Summaries
+	more     int   // skills that were cut
 }
 
 // Matched tells whether the utterance led to a domain or skill by itself.

@@ -13,8 +13,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"log/slog"
+	"math"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,10 +31,10 @@ import (
 // number from its skillrouter.yaml or, without one, the default; a negative
 // one means off.
 type Options struct {
-	Threshold    float64 // lowest score kept; 0 means 0.72, at most 1; negative: every domain matches
+	Threshold    float64 // lowest score kept, inclusive; 0 means 0.72, at most 1; negative: every domain matches
 	MaxSummaries int     // summaries shown at once; 0 means 25, negative no bound
 	MaxDomains   int     // domains that may match at once; 0 means no bound
-	SummaryTurns int     // turns a loaded summary stays; 0 means 5, negative means no cache
+	SummaryTurns int     // turns a loaded summary stays; 0 means 5, negative means no cache: all that is shown counts as new
 	StalledTurns int     // turns without a decision before a layer is left; 0 means 2, negative never
 	Stalled      Stalled // the same for one layer; goes before StalledTurns
 	IndexLimit   int     // characters of the index text, for Chinese; 0 means 500; other scripts have three times as many
@@ -81,7 +84,7 @@ func Advice(ix *index.Index) string {
 }
 
 // Reload returns the index to use from now on: old itself when nothing
-// changed. On an error the router keeps the old one.
+// changed. On an error the router keeps the old one. It must not call Refresh.
 type Reload func(ctx context.Context, old *index.Index) (*index.Index, error)
 
 // A SessionStore keeps session states as versioned bytes. Save is a
@@ -113,6 +116,8 @@ type snapshot struct {
 	flat       bool
 	layer1     string // the index text for those who may see all skills
 	fallback   []int32
+	hashes     []string          // by domain: changes when a summary in it does
+	manual     map[int32][]int32 // domains of manual skills, which are members of none
 }
 
 // New returns a router over ix, whose vectors must be of e. A nil opts means
@@ -152,6 +157,8 @@ func New(ix *index.Index, e index.Embedder, opts *Options) (*Router, error) {
 
 func (o *Options) check() error {
 	switch {
+	case math.IsNaN(o.Threshold):
+		return errors.New("router: Threshold is not a number")
 	case o.Threshold > 1:
 		return fmt.Errorf("router: Threshold %v is above 1", o.Threshold)
 	case o.Mode != Auto && o.Mode != Flat && o.Mode != Layered:
@@ -211,23 +218,52 @@ func (r *Router) use(ix *index.Index) error {
 	}
 	s.flat = s.opts.Mode == Flat || s.opts.Mode == Auto && len(ix.Summaries()) <= flatSkills
 	s.layer1 = s.indexText(nil)
-	for d := range ix.Domains() {
-		if ix.Domains()[d].Fallback {
-			s.fallback = append(s.fallback, int32(d))
+	s.hashes = make([]string, len(ix.Domains()))
+	s.manual = map[int32][]int32{}
+	for i := range ix.Domains() {
+		d := &ix.Domains()[i]
+		if d.Fallback {
+			s.fallback = append(s.fallback, int32(i))
+		}
+		s.hashes[i] = summariesHash(ix, int32(i))
+		for _, name := range d.Manual {
+			if skill, ok := ix.Lookup(name); ok {
+				s.manual[skill] = append(s.manual[skill], int32(i))
+			}
 		}
 	}
 	r.current.Store(s)
+	r.sessions.outlive(s.generation)
 	return nil
+}
+
+// summariesHash changes when a summary of the domain does.
+func summariesHash(ix *index.Index, domain int32) string {
+	h := fnv.New64a()
+	for _, i := range ix.Members(domain) {
+		s := &ix.Skills()[i]
+		fmt.Fprintf(h, "%s %s %+v\n", s.Name, s.Hash, s.Summary)
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// domainsOf returns the domains of a skill, also of a manual one.
+func (s *snapshot) domainsOf(skill int32) []int32 {
+	if of, ok := s.manual[skill]; ok {
+		return of
+	}
+	return s.ix.DomainsOf(skill)
 }
 
 // indexText is layer 1 for someone who may see the allowed skills.
 func (s *snapshot) indexText(allow []bool) string {
-	count := func(d *domains.Domain) int {
-		if allow == nil {
-			return len(d.Members)
+	var count func(d *domains.Domain) int
+	if allow != nil {
+		counts := make(map[string]int, len(s.ix.Domains()))
+		for i := range s.ix.Domains() {
+			counts[s.ix.Domains()[i].Name] = s.allowed(int32(i), allow)
 		}
-		place, _ := s.ix.LookupDomain(d.Name)
-		return s.allowed(place, allow)
+		count = func(d *domains.Domain) int { return counts[d.Name] }
 	}
 	text, _ := domains.AppendIndex(nil, s.ix.Domains(), &domains.IndexOptions{Limit: s.opts.IndexLimit, Lang: s.opts.Lang, Count: count})
 	return string(text)
@@ -281,13 +317,19 @@ func (r *Router) Refresh(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("router: refresh: %w (the catalog as it was stays in use)", err)
 	}
-	if ix == old {
+	switch {
+	case ix == old:
 		return false, nil
+	case ix == nil:
+		return false, errors.New("router: refresh: no index and no error (the catalog as it was stays in use)")
 	}
 	if id := r.embedder.ID(); ix.EmbedderID() != id {
-		return false, fmt.Errorf("router: refresh: the new index is of the embedder %q, not %q", ix.EmbedderID(), id)
+		return false, fmt.Errorf("router: refresh: the new index is of the embedder %q, not %q (the catalog as it was stays in use)", ix.EmbedderID(), id)
 	}
-	return true, r.use(ix)
+	if err := r.use(ix); err != nil {
+		return false, fmt.Errorf("router: refresh: %w (the catalog as it was stays in use)", err)
+	}
+	return true, nil
 }
 
 // Route routes one utterance outside any session. It returns an error only
@@ -300,5 +342,5 @@ func (r *Router) Route(ctx context.Context, utterance string) (*Route, error) {
 // approves of; nil means all.
 func (r *Router) RouteFor(ctx context.Context, utterance string, allow func(name string) bool) (*Route, error) {
 	s := r.current.Load()
-	return r.match(ctx, s, utterance, &asker{allow: s.mask(allow)})
+	return r.answer(ctx, s, utterance, &asker{allow: s.mask(allow)})
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"skillrouter/cache"
 	"skillrouter/definitions"
@@ -17,42 +19,55 @@ import (
 // SessionOptions says for whom a session is. The zero value is the agent
 // "main", who may see all skills.
 type SessionOptions struct {
-	Agent string                 // sessions of one ID but different agents share nothing; "" means "main"
-	Allow func(name string) bool // skills that exist for it, asked anew in each turn and load; nil means all
+	Agent string // sessions of one ID but different agents share nothing; "" means "main"
+	// Allow tells whether a skill exists for it; nil means all do. It is asked
+	// anew in each turn, load and prompt, and must not call the session.
+	Allow func(name string) bool
 }
 
 // A Session carries the layers over the turns of one dialogue of one agent. It
 // is safe for concurrent use: its calls run one at a time, in the order they
-// come. Every call that may wait takes a context.
+// come. Every call that may wait takes a context; on an error nothing has
+// changed.
 //
 // A turn is one utterance up to the final answer; Route begins it and ends the
-// last. A task runs from the first Load or BeginTask to EndTask, or until a
-// fresh match shares no domain with it. In which layer a session is, and what
-// moves it:
+// last. It finishes on the index that it began with. A task runs from the first
+// Load or BeginTask to EndTask, or until a fresh match shares no domain with
+// it. In which layer a session is, and what moves it:
 //
-//	layer        event                          to           what happens
-//	any          a domain matches (match)       summaries    its summaries are shown and kept for 5 turns
+//	layer        event, and its rule            to           what happens
+//	any          a domain matches               summaries    its summaries are shown and kept for 5 turns
+//	             (match)
 //	any          a skill is named (direct)      definitions  its definition is loaded
-//	any          no match, summaries alive      the same     sticky: what was visible stays
-//	any          no match otherwise (none,      domains      a question once, fallback domains,
-//	             clarify)                                    the index with the nearest domains
+//	any          no match, but summaries are    the same     what was visible stays
+//	             alive or a definition loaded
+//	             (sticky), or no words (empty)
+//	any          no match otherwise (clarify,   domains      a question once, then the fallback domains;
+//	             none)                                       the index with the nearest domains
 //	any          Choose (choose)                summaries    the domain's summaries are shown
-//	any          Load, LoadDomain (load)        definitions  a task begins, if none runs
+//	any          Load, LoadDomain (load,        definitions  a task begins, if none runs
+//	             load-domain)
 //	any          Use (use)                      the same     a decision is noted
 //	definitions  Reject (reject)                summaries    the skill is left out
-//	definitions  2 turns without a Use          summaries    stalled: what was loaded is left out
-//	summaries    2 turns without a decision     domains      stalled: the domains shown are left out
-//	any          EndTask, or a match elsewhere  summaries or definitions are unloaded, what was left
-//	             (task-end, switch)             domains      out counts again
+//	definitions  2 turns without a Use          summaries    what was loaded is left out
+//	             (stalled)
+//	summaries    2 turns without a decision     domains      the domains shown are left out
+//	             (stalled)
+//	domains      2 turns without a decision     the same     no more questions
+//	             (stalled)
+//	any          EndTask (task-end), or a       summaries or definitions are unloaded, what was left
+//	             match elsewhere (switch)       domains      out counts again
 //
-// A definition that stays loaded keeps the session in layer definitions. Turns
-// count as stalled only once the host has made a decision at all, in
-// layer definitions only once it has called Use. What is left out comes back
-// when the task ends, after 5 turns, when another domain matches, or when the
-// user names it.
+// A definition that stays loaded keeps the session in layer definitions,
+// fallback domains and a flat catalog in layer summaries. From definitions a
+// session steps back to what is visible or, if that is nothing, to the domain
+// of the skill. Turns count as stalled only once the host has made a decision
+// at all, in layer definitions only once it has called Use. What was left out
+// counts again when the task ends, after 5 turns, when another domain matches,
+// or when the user names it.
 type Session struct {
 	r    *Router
-	core *core
+	key  string
 	opts SessionOptions
 }
 
@@ -73,50 +88,61 @@ func (r *Router) Session(id string, opts *SessionOptions) (*Session, error) {
 	if o.Agent == "" {
 		o.Agent = "main"
 	}
-	key := url.PathEscape(id) + keySeparator + url.PathEscape(o.Agent)
-	return &Session{r: r, core: r.sessions.get(key), opts: o}, nil
+	return &Session{r: r, key: url.PathEscape(id) + keySeparator + url.PathEscape(o.Agent), opts: o}, nil
 }
 
 // Route begins the next turn with the user's utterance.
 func (s *Session) Route(ctx context.Context, utterance string) (*Route, error) {
 	var route *Route
-	err := s.update(ctx, func(snap *snapshot, st *state) (err error) {
-		route, err = s.turn(ctx, snap, st, utterance)
+	err := s.advance(ctx, true, func(t *turn) (err error) {
+		route, err = t.route(ctx, utterance)
 		return err
 	})
-	return route, err
-}
-
-func (s *Session) turn(ctx context.Context, snap *snapshot, st *state, utterance string) (*Route, error) {
-	seen := len(st.Events)
-	t := &turn{s: s, snap: snap, st: st, before: st.visibleNames()}
-	t.adopt()
-	t.stall()
-	st.Turn++
-	st.Decided = false
-	for _, d := range st.summaries.Advance(st.Turn) {
-		t.event(st.Layer, "expired", d)
-	}
-	st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool {
-		return st.Turn-x.Turn >= triedTurns || !x.Skill && names(utterance, x.Name)
-	})
-	route, err := s.r.match(ctx, snap, utterance, t.asker())
 	if err != nil {
 		return nil, err
 	}
-	route.Turn = st.Turn
-	t.follow(route)
-	t.report(route)
-	if seen = max(0, len(st.Events)-t.events); seen < len(st.Events) {
-		route.Events = slices.Clone(st.Events[seen:])
-	}
-	s.core.last = route
 	return route, nil
 }
 
-// names tells whether the utterance says a domain's name.
-func names(utterance, domain string) bool {
-	return strings.Contains(text.Fold(utterance), text.Fold(domain))
+func (t *turn) route(ctx context.Context, utterance string) (*Route, error) {
+	t.revoke()
+	t.expire(utterance)
+	t.stall()
+	t.st.Decided = false
+	a := t.asker(true)
+	r, err := t.s.r.answer(ctx, t.snap, utterance, a)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range a.unread {
+		t.event("unreadable", t.snap.ix.Skills()[i].Name)
+	}
+	r.Turn = t.st.Turn
+	t.follow(r)
+	t.report(r)
+	return r, nil
+}
+
+// says tells whether an utterance says a name as a word; both are folded. Han
+// is written without blanks, so a name in Han may stand anywhere.
+func says(utterance, name string) bool {
+	inWord := func(r rune) bool { return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !text.IsHan(r) }
+	for from := 0; name != ""; {
+		i := strings.Index(utterance[from:], name)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(utterance[:i])
+		first, size := utf8.DecodeRuneInString(name)
+		last, _ := utf8.DecodeLastRuneInString(name)
+		after, _ := utf8.DecodeRuneInString(utterance[i+len(name):])
+		if !(inWord(before) && inWord(first)) && !(inWord(last) && inWord(after)) {
+			return true
+		}
+		from = i + size
+	}
+	return false
 }
 
 // Load puts the definition of a skill in the prompt, for the task. One that
@@ -124,55 +150,54 @@ func names(utterance, domain string) bool {
 // not exist for the asker is an [index.NotFoundError].
 func (s *Session) Load(ctx context.Context, skill string) (*definitions.Skill, error) {
 	var loaded *definitions.Skill
-	err := s.update(ctx, func(snap *snapshot, st *state) (err error) {
-		loaded, err = s.load(snap, st, skill, "load", "")
-		return err
+	err := s.update(ctx, func(t *turn) (err error) {
+		if err := s.exists(t.snap, skill); err != nil {
+			return err
+		}
+		if loaded, err = t.load(skill); err != nil {
+			return err
+		}
+		t.decide()
+		t.settle(Event{Rule: "load", Names: []string{skill}})
+		return nil
 	})
-	return loaded, err
-}
-
-func (s *Session) load(snap *snapshot, st *state, skill, rule, reason string) (*definitions.Skill, error) {
-	if err := s.exists(snap, skill); err != nil {
-		return nil, err
-	}
-	t := &turn{s: s, snap: snap, st: st}
-	d, err := t.load(skill)
 	if err != nil {
 		return nil, err
 	}
-	t.decide()
-	t.move(Definitions, rule, reason, skill)
-	st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool { return x.Skill && x.Name == skill })
-	return d, nil
+	return loaded, nil
 }
 
 // LoadDomain puts the definitions of all skills of a domain in the prompt. It
-// is expensive, so it needs a reason, which is kept in the event. It returns
-// them in catalog order; on an error nothing is loaded.
+// is expensive, so it needs a reason, which is kept in the event, and takes no
+// domain of more than 64 skills. It returns them in catalog order; on an error
+// nothing is loaded.
 func (s *Session) LoadDomain(ctx context.Context, domain, reason string) ([]*definitions.Skill, error) {
 	if strings.TrimSpace(reason) == "" {
 		return nil, fmt.Errorf("router: loading all of domain %q needs a reason: load single skills instead", domain)
 	}
 	var all []*definitions.Skill
-	err := s.update(ctx, func(snap *snapshot, st *state) error {
-		d, ok := snap.ix.LookupDomain(domain)
-		if !ok {
-			return &DomainNotFoundError{Domain: domain}
+	err := s.update(ctx, func(t *turn) error {
+		all = nil
+		allow := t.snap.mask(s.opts.Allow)
+		d, n, err := t.domain(domain, allow)
+		if err != nil {
+			return err
 		}
-		allow := snap.mask(s.opts.Allow)
-		t := &turn{s: s, snap: snap, st: st}
-		for _, i := range snap.ix.Members(d) {
+		if n > mostLoaded {
+			return fmt.Errorf("router: domain %q has %d skills, at most %d can be loaded at once: load single skills", domain, n, mostLoaded)
+		}
+		for _, i := range t.snap.ix.Members(d) {
 			if allow != nil && !allow[i] {
 				continue
 			}
-			skill, err := t.load(snap.ix.Skills()[i].Name)
+			skill, err := t.load(t.snap.ix.Skills()[i].Name)
 			if err != nil {
 				return err
 			}
 			all = append(all, skill)
 		}
 		t.decide()
-		t.move(Definitions, "load-domain", reason, domain)
+		t.settle(Event{Rule: "load-domain", Names: []string{domain}, Reason: reason})
 		return nil
 	})
 	if err != nil {
@@ -182,39 +207,48 @@ func (s *Session) LoadDomain(ctx context.Context, domain, reason string) ([]*def
 }
 
 // Choose shows the summaries of a domain that the model or the user decided
-// on, in place of what was visible.
+// on, in place of what was visible. A domain without a skill that exists for
+// the asker is a [DomainNotFoundError].
 func (s *Session) Choose(ctx context.Context, domain string) error {
-	return s.update(ctx, func(snap *snapshot, st *state) error {
-		d, ok := snap.ix.LookupDomain(domain)
-		allow := snap.mask(s.opts.Allow)
-		if !ok || snap.allowed(d, allow) == 0 {
-			return &DomainNotFoundError{Domain: domain}
+	return s.update(ctx, func(t *turn) error {
+		d, _, err := t.domain(domain, t.snap.mask(s.opts.Allow))
+		if err != nil {
+			return err
 		}
-		st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool { return !x.Skill && x.Name == domain })
-		t := &turn{s: s, snap: snap, st: st}
-		route := &Route{snapshot: snap, Turn: st.Turn, Flat: snap.flat, allow: allow, Threshold: snap.opts.Threshold, Outcome: One}
-		route.choose(d, t.asker())
-		t.serve(route)
+		t.st.count(domain, false)
+		t.serve(t.chosen(d, t.asker(true)))
 		t.decide()
-		t.move(Summaries, "choose", "", domain)
-		s.core.last = route
+		t.settle(Event{Rule: "choose", Names: []string{domain}})
 		return nil
 	})
+}
+
+// domain looks a domain up, and counts its skills for the asker.
+func (t *turn) domain(name string, allow []bool) (domain int32, n int, err error) {
+	d, ok := t.snap.ix.LookupDomain(name)
+	if ok {
+		n = t.snap.allowed(d, allow)
+	}
+	if n == 0 {
+		return 0, 0, &DomainNotFoundError{Domain: name}
+	}
+	return d, n, nil
 }
 
 // Use notes that a skill is being used: its summary sufficed for an answer, or
 // what its definition describes is being carried out. Hosts that call it let
 // the session notice a loaded skill that is not.
 func (s *Session) Use(ctx context.Context, skill string) error {
-	return s.update(ctx, func(snap *snapshot, st *state) error {
-		if err := s.exists(snap, skill); err != nil {
+	return s.update(ctx, func(t *turn) error {
+		if err := s.exists(t.snap, skill); err != nil {
 			return err
 		}
-		t := &turn{s: s, snap: snap, st: st}
 		t.decide()
-		st.Uses = st.Uses || slices.Contains(st.Loaded, skill)
-		st.definitions.Get(skill)
-		t.event(st.Layer, "use", skill)
+		if slices.Contains(t.st.Loaded, skill) {
+			t.st.Uses = true
+			t.st.definitions.Get(skill) // the last used goes last
+		}
+		t.event("use", skill)
 		return nil
 	})
 }
@@ -222,70 +256,67 @@ func (s *Session) Use(ctx context.Context, skill string) error {
 // Reject says that a skill did not fit, and why: it leaves the prompt and is
 // left out from now on, and the session steps back to the summaries.
 func (s *Session) Reject(ctx context.Context, skill, reason string) error {
-	return s.update(ctx, func(snap *snapshot, st *state) error {
-		if err := s.exists(snap, skill); err != nil {
+	return s.update(ctx, func(t *turn) error {
+		if err := s.exists(t.snap, skill); err != nil {
 			return err
 		}
-		t := &turn{s: s, snap: snap, st: st}
-		st.Tried = append(st.Tried, tried{Name: skill, Skill: true, Turn: st.Turn})
+		st := t.st
+		st.leaveOut(skill, true, st.Turn+1+triedTurns)
 		st.unload(skill)
 		for i := range st.Visible {
 			v := &st.Visible[i]
-			v.Skills = slices.DeleteFunc(slices.Clone(v.Skills), func(n string) bool { return n == skill })
+			v.Skills = slices.DeleteFunc(v.Skills, func(n string) bool { return n == skill })
 		}
-		t.move(t.below(), "reject", reason, skill)
-		s.core.last = nil
+		st.Visible = slices.DeleteFunc(st.Visible, func(v visible) bool { return len(v.Skills) == 0 })
+		t.back([]string{skill})
+		t.settle(Event{Rule: "reject", Names: []string{skill}, Reason: reason})
 		return nil
 	})
 }
 
 // BeginTask begins a task before the first Load.
 func (s *Session) BeginTask(ctx context.Context) error {
-	return s.update(ctx, func(snap *snapshot, st *state) error {
-		if !st.Task {
-			st.Task = true
-			(&turn{s: s, snap: snap, st: st}).event(st.Layer, "task-begin")
-		}
+	return s.update(ctx, func(t *turn) error {
+		t.beginTask()
 		return nil
 	})
 }
 
 // EndTask ends the task: its definitions leave prompt and cache.
 func (s *Session) EndTask(ctx context.Context) error {
-	return s.update(ctx, func(snap *snapshot, st *state) error {
-		(&turn{s: s, snap: snap, st: st}).endTask("task-end")
+	return s.update(ctx, func(t *turn) error {
+		t.endTask("task-end")
 		return nil
 	})
 }
 
 // End forgets the session.
 func (s *Session) End(ctx context.Context) error {
-	if err := s.core.lock(ctx); err != nil {
+	c := s.r.sessions.get(s.key)
+	if err := c.lock(ctx); err != nil {
 		return err
 	}
-	defer s.core.unlock()
-	s.core.state, s.core.revision, s.core.last = nil, 0, nil
-	if err := s.r.opts.Store.Delete(ctx, s.core.key); err != nil && !errors.Is(err, cache.ErrNotFound) {
+	defer c.unlock()
+	c.state, c.revision, c.snap = nil, 0, nil
+	if err := s.r.opts.Store.Delete(ctx, c.key); err != nil && !errors.Is(err, cache.ErrNotFound) {
 		return fmt.Errorf("router: ending the session: %w", err)
 	}
 	return nil
 }
 
 // Prompt returns the whole visible block as it is now: what Route decided and
-// what was loaded or chosen since.
+// what was loaded or chosen since. Right after Route it equals [Route.Prompt].
 func (s *Session) Prompt(ctx context.Context) (string, error) {
 	var prompt string
-	err := s.view(ctx, func(snap *snapshot, st *state) error {
-		route := s.core.last
-		if route == nil {
-			route = &Route{snapshot: snap, Flat: snap.flat, allow: snap.mask(s.opts.Allow), Outcome: Sticky}
-			t := &turn{s: s, snap: snap, st: st}
-			route.keep(t.asker())
+	err := s.view(ctx, func(t *turn) {
+		a := t.asker(false)
+		r := &Route{snapshot: t.snap, Flat: t.snap.flat, allow: a.allow, gone: t.st.Gone}
+		r.keep(a)
+		for _, name := range t.st.Nearest {
+			r.nearest = append(r.nearest, Domain{Name: name})
 		}
-		now := *route
-		now.Loaded = s.loaded(now.snapshot, st)
-		prompt = now.Prompt()
-		return nil
+		r.Loaded = s.loaded(t.snap, t.st)
+		prompt = r.Prompt()
 	})
 	return prompt, err
 }
@@ -295,8 +326,8 @@ type State struct {
 	Turn    int
 	Layer   Layer
 	Task    bool
-	Domains []string // visible ones
-	Skills  []string // with visible summaries
+	Domains []string // visible ones; none of a flat catalog
+	Skills  []string // with visible summaries; none of a flat catalog, which shows all
 	Loaded  []string // definitions in the prompt
 	Alive   []string // domains whose summaries are kept
 	LeftOut []string // domains and skills tried in vain
@@ -309,19 +340,20 @@ type State struct {
 // State returns a copy of the session's state.
 func (s *Session) State(ctx context.Context) (State, error) {
 	var out State
-	err := s.view(ctx, func(_ *snapshot, st *state) error {
+	err := s.view(ctx, func(t *turn) {
+		st := t.st
 		out = State{
-			Turn: st.Turn, Layer: st.Layer, Task: st.Task, Skills: st.visibleNames(), Loaded: slices.Clone(st.Loaded),
+			Turn: st.Turn, Layer: st.Layer, Task: st.Task, Loaded: slices.Clone(st.Loaded),
 			Alive: st.summaries.Keys(), Events: slices.Clone(st.Events),
 			Summaries: st.summaries.Stats(), Definitions: st.definitions.Stats(),
 		}
 		for _, v := range st.Visible {
 			out.Domains = append(out.Domains, v.Domain)
+			out.Skills = append(out.Skills, v.Skills...)
 		}
 		for _, x := range st.Tried {
 			out.LeftOut = append(out.LeftOut, x.Name)
 		}
-		return nil
 	})
 	return out, err
 }

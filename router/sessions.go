@@ -10,9 +10,14 @@ import (
 	"skillrouter/cache"
 )
 
-// liveSessions is how many sessions are kept decoded; the others are bytes in
-// the store until they are used again.
-const liveSessions = 1024
+const (
+	// liveSessions is how many sessions are kept decoded; the others are bytes
+	// in the store until they are used again.
+	liveSessions = 1024
+	// mostTries is how often a change is made anew when another server changes
+	// the same session all the time.
+	mostTries = 64
+)
 
 // sessions holds the cores of sessions used lately.
 type sessions struct{ live *lru.Cache[string, *core] }
@@ -23,15 +28,34 @@ func newSessions() *sessions {
 }
 
 func (ss *sessions) get(key string) *core {
+	if c, ok := ss.live.Get(key); ok {
+		return c
+	}
 	c := &core{key: key, busy: make(chan struct{}, 1)}
 	if old, ok, _ := ss.live.PeekOrAdd(key, c); ok {
-		ss.live.Get(key)
 		return old
 	}
 	return c
 }
 
-// A core is what all handles of one session share.
+// outlive keeps idle sessions from holding on to indexes that were replaced: a
+// turn finishes on its own index or, when the catalog changes twice meanwhile,
+// on the one in use.
+func (ss *sessions) outlive(generation uint64) {
+	for _, c := range ss.live.Values() {
+		select {
+		case c.busy <- struct{}{}:
+			if c.snap != nil && c.snap.generation+1 < generation {
+				c.state, c.snap = nil, nil
+			}
+			c.unlock()
+		default: // under way; the next refresh sees to it
+		}
+	}
+}
+
+// A core is a session used lately. When it had to make room while a call is
+// under way, there may be two of one session: the store tells them apart.
 type core struct {
 	key  string
 	busy chan struct{} // holds a token while a call is under way
@@ -39,14 +63,12 @@ type core struct {
 	// Guarded by busy.
 	state    *state // nil: read it from the store
 	revision uint64
-	last     *Route // of the turn, for the prompt; nil: as the state says
+	snap     *snapshot // of the turn; nil: the one in use
 }
 
 func (c *core) lock(ctx context.Context) error {
-	select {
-	case c.busy <- struct{}{}:
-		return nil
-	default:
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	select {
 	case c.busy <- struct{}{}:
@@ -58,70 +80,91 @@ func (c *core) lock(ctx context.Context) error {
 
 func (c *core) unlock() { <-c.busy }
 
-// update changes the state and saves it. When someone else was faster, it is
-// read anew and changed again. On an error nothing is changed.
-func (s *Session) update(ctx context.Context, change func(*snapshot, *state) error) error {
-	if err := s.core.lock(ctx); err != nil {
+// update makes one move and saves it. When someone else was faster, the state
+// is read and the move made anew. On an error nothing is changed.
+func (s *Session) update(ctx context.Context, move func(*turn) error) error {
+	return s.advance(ctx, false, move)
+}
+
+// advance is update; next begins a turn, on the index in use.
+func (s *Session) advance(ctx context.Context, next bool, move func(*turn) error) error {
+	c := s.r.sessions.get(s.key)
+	if err := c.lock(ctx); err != nil {
 		return err
 	}
-	defer s.core.unlock()
+	defer c.unlock()
 	snap := s.r.current.Load()
-	for {
-		st, err := s.read(ctx, snap)
+	if !next && c.snap != nil {
+		snap = c.snap
+	}
+	for range mostTries {
+		st, err := s.read(ctx, c, snap)
 		if err != nil {
 			return err
 		}
-		s.core.state = nil // not to be trusted again before it is saved
-		if err := change(snap, st); err != nil {
+		c.state = nil // not to be trusted again before it is saved
+		t := &turn{s: s, snap: snap, st: st, before: st.names()}
+		if next {
+			st.Turn++
+			st.Gone = nil
+		}
+		t.adopt()
+		if err := move(t); err != nil {
 			return err
+		}
+		if !next {
+			st.left(t.before)
 		}
 		data, err := st.encode()
 		if err != nil {
 			return fmt.Errorf("router: session state: %w", err)
 		}
-		revision, err := s.r.opts.Store.Save(ctx, s.core.key, data, s.core.revision)
+		revision, err := s.r.opts.Store.Save(ctx, c.key, data, c.revision)
 		if errors.Is(err, cache.ErrConflict) {
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("router: saving the session: %w", err)
 		}
-		s.core.state, s.core.revision = st, revision
+		c.state, c.revision, c.snap = st, revision, snap
 		return nil
 	}
+	return fmt.Errorf("router: saving the session: %w %d times, as if others changed it all the time: give each dialogue an ID of its own", cache.ErrConflict, mostTries)
 }
 
 // view looks at the state.
-func (s *Session) view(ctx context.Context, look func(*snapshot, *state) error) error {
-	if err := s.core.lock(ctx); err != nil {
+func (s *Session) view(ctx context.Context, look func(*turn)) error {
+	c := s.r.sessions.get(s.key)
+	if err := c.lock(ctx); err != nil {
 		return err
 	}
-	defer s.core.unlock()
-	snap := s.r.current.Load()
-	st, err := s.read(ctx, snap)
+	defer c.unlock()
+	snap := c.snap
+	if snap == nil {
+		snap = s.r.current.Load()
+	}
+	st, err := s.read(ctx, c, snap)
 	if err != nil {
 		return err
 	}
-	s.core.state = st
-	return look(snap, st)
+	c.state, c.snap = st, snap
+	look(&turn{s: s, snap: snap, st: st})
+	return nil
 }
 
 // read returns the state as it is in the store.
-func (s *Session) read(ctx context.Context, snap *snapshot) (*state, error) {
-	data, revision, err := s.r.opts.Store.Load(ctx, s.core.key)
+func (s *Session) read(ctx context.Context, c *core, snap *snapshot) (*state, error) {
+	data, revision, err := s.r.opts.Store.Load(ctx, c.key)
 	switch {
 	case errors.Is(err, cache.ErrNotFound):
-		s.core.revision, s.core.last = 0, nil
+		c.revision = 0
 		return newState(&snap.opts)
 	case err != nil:
 		return nil, fmt.Errorf("router: reading the session: %w", err)
 	}
-	if s.core.state != nil && revision == s.core.revision {
-		return s.core.state, nil
+	if c.state != nil && revision == c.revision && c.snap == snap {
+		return c.state, nil
 	}
-	if revision != s.core.revision {
-		s.core.last = nil
-	}
-	s.core.revision = revision
+	c.revision = revision
 	return decodeState(data, &snap.opts)
 }

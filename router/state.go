@@ -3,6 +3,7 @@ package router
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"skillrouter/cache"
 )
@@ -30,21 +31,36 @@ func (l Layer) String() string {
 	return fmt.Sprintf("layer(%d)", int(l))
 }
 
-// An Event is one move of a session, or one thing that happened to its caches.
+// An Event is one move of a session, or one thing that happened to what it
+// keeps. Its rule is one of those in the table of [Session], or
+//
+//	task-begin  a task begins
+//	use         the host tells that a skill is used
+//	expired     summaries of a domain were kept for their turns
+//	evicted     something made room
+//	changed     a text was changed in the catalog: what was kept of it is dropped
+//	deleted     a loaded skill is not in the catalog any more
+//	revoked     a loaded skill does not exist for the asker any more
+//	stale       a definition is newer than the catalog in use: refresh it
+//	unreadable  a skill that was named cannot be read
 type Event struct {
 	Turn   int
 	From   Layer
 	To     Layer
-	Rule   string   // such as "match", "sticky", "stalled", "load", "task-end": see [Session]
+	Rule   string
 	Names  []string `json:",omitempty"` // domains or skills that it is about
-	Reason string   `json:",omitempty"` // given by the host
+	Score  float32  `json:",omitempty"` // of the best domain, where a score decided
+	Reason string   `json:",omitempty"` // given by the host, at most 200 characters of it
 }
 
-// keptEvents is how many events a state holds.
-const keptEvents = 16
+const (
+	keptEvents = 16       // events that a state holds
+	maxState   = 16 << 10 // bytes of a state
+	maxReason  = 200      // characters of a reason
+)
 
 // state is everything a session remembers. It holds names, hashes and turns,
-// no text of a catalog or user.
+// no text of a catalog or user, and is all that a prompt is made of.
 type state struct {
 	Version int
 	Turn    int
@@ -59,12 +75,17 @@ type state struct {
 	Task        bool
 	TaskDomains []string `json:",omitempty"`
 
-	Visible []visible `json:",omitempty"` // domains shown, in order
-	Loaded  []string  `json:",omitempty"` // definitions in the prompt, in order
-	Tried   []tried   `json:",omitempty"`
-	Events  []Event   `json:",omitempty"` // the last ones, oldest first
+	Visible  []visible `json:",omitempty"` // domains shown, in order
+	Lines    []string  `json:",omitempty"` // domains of which only the line is shown
+	Nearest  []string  `json:",omitempty"` // domains named because nothing matched
+	Fallback bool      `json:",omitempty"` // what is visible is of fallback domains
+	Loaded   []string  `json:",omitempty"` // definitions in the prompt, in order
+	Gone     []string  `json:",omitempty"` // loaded skills that were deleted since the turn before
+	Left     []string  `json:",omitempty"` // skills that left the prompt since the turn began
+	Tried    []tried   `json:",omitempty"`
+	Events   []Event   `json:",omitempty"` // the last ones, oldest first
 
-	Index       string                            // fingerprint of the index of the last turn
+	Index       string                            // fingerprint of the index of the last call
 	Summaries   []cache.Entry[string, string]     `json:",omitempty"`
 	Definitions []cache.TaskEntry[string, string] `json:",omitempty"`
 
@@ -79,17 +100,21 @@ const stateVersion = 1
 type visible struct {
 	Domain string
 	Skills []string
+	More   int `json:",omitempty"` // that were cut
 }
 
 // tried is a domain or skill that is left out after it was tried in vain.
 type tried struct {
 	Name  string
-	Skill bool // else a domain
-	Turn  int
+	Skill bool `json:",omitempty"` // else a domain
+	Until int  // turn in which it counts again
 }
 
-// triedTurns is how long something tried is left out, at most.
+// triedTurns is how many turns something tried is left out, at most.
 const triedTurns = 5
+
+// mostLoaded bounds the definitions of one task.
+const mostLoaded = 64
 
 func newState(o *Options) (*state, error) {
 	st := &state{Version: stateVersion, Layer: Domains}
@@ -100,12 +125,12 @@ func newState(o *Options) (*state, error) {
 func (st *state) restore(o *Options) (err error) {
 	life := o.SummaryTurns
 	if life < 0 {
-		life = 5 // without a cache routes are the same, they only cost more: see serve
+		life = 0 // the default: without a cache routes are the same, they only cost more, see serve
 	}
 	if st.summaries, err = cache.NewTurns[string, string](&cache.TurnsOptions{Life: life}); err != nil {
 		return err
 	}
-	if st.definitions, err = cache.NewTask[string, string](nil); err != nil {
+	if st.definitions, err = cache.NewTask[string, string](&cache.TaskOptions{Capacity: mostLoaded}); err != nil {
 		return err
 	}
 	st.summaries.Restore(st.Turn, st.Summaries)
@@ -117,24 +142,98 @@ func (st *state) restore(o *Options) (err error) {
 func decodeState(data []byte, o *Options) (*state, error) {
 	st := &state{}
 	if err := json.Unmarshal(data, st); err != nil {
-		return nil, fmt.Errorf("router: session state: %w", err)
+		return nil, fmt.Errorf("router: session state: %w: end the session to begin anew", err)
 	}
 	if st.Version != stateVersion {
-		return nil, fmt.Errorf("router: session state has version %d, this router reads %d: begin a new session", st.Version, stateVersion)
+		return nil, fmt.Errorf("router: session state has version %d, this router reads %d: end the session to begin anew", st.Version, stateVersion)
 	}
 	return st, st.restore(o)
 }
 
+// encode returns the state as at most maxState bytes.
 func (st *state) encode() ([]byte, error) {
-	flat := *st
-	flat.Summaries, flat.Definitions = st.summaries.Entries(), st.definitions.Entries()
-	data, err := json.Marshal(&flat)
-	for err == nil && len(data) > maxState && len(flat.Events) > 0 {
-		flat.Events = flat.Events[1:]
-		data, err = json.Marshal(&flat)
+	for {
+		flat := *st
+		flat.Summaries, flat.Definitions = st.summaries.Entries(), st.definitions.Entries()
+		data, err := json.Marshal(&flat)
+		if err != nil || len(data) <= maxState || !st.shed() {
+			return data, err
+		}
 	}
-	return data, err
 }
 
-// maxState bounds a state in bytes: the oldest events go first.
-const maxState = 16 << 10
+// shed makes a state smaller that is too large, and tells whether it could:
+// the oldest events go first. More than that only goes when a host lifts the
+// bounds of what is shown or has very long names.
+func (st *state) shed() bool {
+	half := func(n int) int { return (n + 1) / 2 }
+	switch {
+	case len(st.Events) > 0:
+		st.Events = st.Events[1:]
+	case len(st.Left) > 0:
+		st.Left = nil
+	case len(st.Lines) > 0:
+		st.Lines = st.Lines[:len(st.Lines)-half(len(st.Lines))]
+	case len(st.Tried) > 0:
+		st.Tried = st.Tried[half(len(st.Tried)):]
+	case st.summaries.Len() > 1:
+		for _, d := range st.summaries.Keys()[:half(st.summaries.Len())] {
+			st.summaries.Remove(d)
+			st.Visible = slices.DeleteFunc(st.Visible, func(v visible) bool { return v.Domain == d })
+		}
+	case len(st.Visible) > 0 && len(st.Visible[0].Skills) > 1:
+		v := &st.Visible[0]
+		v.Skills = v.Skills[:len(v.Skills)-half(len(v.Skills))]
+	case len(st.TaskDomains) > 1:
+		st.TaskDomains = st.TaskDomains[half(len(st.TaskDomains)):]
+	case len(st.Gone) > 0:
+		st.Gone = nil
+	case st.definitions.Len() > 0:
+		for _, name := range st.definitions.Keys()[:half(st.definitions.Len())] {
+			st.definitions.Remove(name)
+			st.unload(name)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (st *state) unload(skill string) {
+	st.Loaded = slices.DeleteFunc(st.Loaded, func(name string) bool { return name == skill })
+}
+
+// leaveOut keeps a skill or domain that was tried in vain from being shown.
+func (st *state) leaveOut(name string, skill bool, until int) {
+	st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool { return x.Skill == skill && x.Name == name })
+	st.Tried = append(st.Tried, tried{name, skill, until})
+}
+
+// count lets a skill or domain count again.
+func (st *state) count(name string, skill bool) {
+	st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool { return x.Skill == skill && x.Name == name })
+}
+
+// names returns the skills in the prompt, each once.
+func (st *state) names() []string {
+	var names []string
+	for _, v := range st.Visible {
+		names = append(names, v.Skills...)
+	}
+	for _, name := range st.Loaded {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// left notes which of the names have left the prompt.
+func (st *state) left(names []string) {
+	now := st.names()
+	for _, name := range names {
+		if !slices.Contains(now, name) && !slices.Contains(st.Left, name) {
+			st.Left = append(st.Left, name)
+		}
+	}
+}

@@ -1,11 +1,10 @@
 package router
 
 import (
-	"fmt"
-	"hash/fnv"
 	"slices"
 
 	"skillrouter/definitions"
+	"skillrouter/internal/text"
 )
 
 // A turn is one move of a session while it is being made.
@@ -13,32 +12,42 @@ type turn struct {
 	s      *Session
 	snap   *snapshot
 	st     *state
-	before []string // skills visible before
-	events int      // made by this turn
+	before []string // skills in the prompt before
+	events []Event  // made by this move
 }
 
 // event notes something without a move.
-func (t *turn) event(layer Layer, rule string, names ...string) {
-	t.note(Event{Turn: t.st.Turn, From: layer, To: layer, Rule: rule, Names: names})
+func (t *turn) event(rule string, names ...string) {
+	t.note(Event{To: t.st.Layer, Rule: rule, Names: names})
 }
 
-// move changes the layer.
-func (t *turn) move(to Layer, rule, reason string, names ...string) {
-	st := t.st
-	if st.Layer != to {
-		st.Stalls = 0
+// settle moves to the layer of what is in the prompt now.
+func (t *turn) settle(e Event) {
+	e.To = t.layer()
+	t.note(e)
+}
+
+// layer is the lowest one that is in the prompt.
+func (t *turn) layer() Layer {
+	switch {
+	case len(t.st.Loaded) > 0:
+		return Definitions
+	case len(t.st.Visible) > 0 || t.snap.flat:
+		return Summaries
+	default:
+		return Domains
 	}
-	t.note(Event{Turn: st.Turn, From: st.Layer, To: to, Rule: rule, Names: names, Reason: reason})
-	st.Layer = to
 }
 
 func (t *turn) note(e Event) {
 	st := t.st
-	st.Events = append(st.Events, e)
-	if len(st.Events) > keptEvents {
-		st.Events = slices.Clone(st.Events[len(st.Events)-keptEvents:])
+	e.Turn, e.From, e.Reason = st.Turn, st.Layer, text.Cut(e.Reason, maxReason)
+	if e.To != e.From {
+		st.Layer, st.Stalls = e.To, 0
 	}
-	t.events++
+	t.events = append(t.events, e)
+	st.Events = append(st.Events, e)
+	st.Events = st.Events[max(0, len(st.Events)-keptEvents):]
 	t.s.r.log.Debug("session", "turn", e.Turn, "rule", e.Rule, "from", e.From.String(), "to", e.To.String(), "names", e.Names)
 }
 
@@ -46,104 +55,144 @@ func (t *turn) decide() {
 	t.st.Decided, t.st.Decides, t.st.Asked, t.st.Stalls = true, true, false, 0
 }
 
-// adopt brings the state to the index in use: what changed or vanished since
-// the last turn is dropped.
+// adopt brings the state to the index of the turn: what changed or vanished
+// since the last one is dropped.
 func (t *turn) adopt() {
 	st, ix := t.st, t.snap.ix
-	if st.Index == ix.Fingerprint() {
-		return
-	}
-	first := st.Index == ""
+	was := st.Index
 	st.Index = ix.Fingerprint()
-	if first {
+	if was == "" || was == st.Index {
 		return
 	}
 	for _, e := range st.summaries.Entries() {
-		if d, ok := ix.LookupDomain(e.Key); !ok || t.domainHash(d) != e.Value {
+		if d, ok := ix.LookupDomain(e.Key); !ok || t.snap.hashes[d] != e.Value {
 			st.summaries.Remove(e.Key)
-			t.event(st.Layer, "changed", e.Key)
+			t.event("changed", e.Key)
 		}
 	}
 	for _, e := range st.definitions.Entries() {
 		i, ok := ix.Lookup(e.Key)
 		switch {
 		case !ok:
+			if slices.Contains(st.Loaded, e.Key) {
+				st.Gone = append(st.Gone, e.Key)
+			}
 			st.unload(e.Key)
 			st.definitions.Remove(e.Key)
-			t.event(st.Layer, "deleted", e.Key)
+			t.event("deleted", e.Key)
 		case ix.Skills()[i].Hash != e.Value:
 			st.definitions.Put(e.Key, ix.Skills()[i].Hash)
-			t.event(st.Layer, "changed", e.Key)
+			t.event("changed", e.Key)
 		}
 	}
-	st.Visible = slices.DeleteFunc(st.Visible, func(v visible) bool {
-		_, ok := ix.LookupDomain(v.Domain)
-		return !ok
+	t.resettle("deleted")
+}
+
+// revoke unloads what does not exist for the asker any more.
+func (t *turn) revoke() {
+	for _, name := range slices.Clone(t.st.Loaded) {
+		if t.s.exists(t.snap, name) != nil {
+			t.st.unload(name)
+			t.st.definitions.Remove(name)
+			t.event("revoked", name)
+		}
+	}
+	t.resettle("revoked")
+}
+
+// resettle leaves the definitions when none is left.
+func (t *turn) resettle(rule string) {
+	if t.st.Layer == Definitions && len(t.st.Loaded) == 0 {
+		t.settle(Event{Rule: rule})
+	}
+}
+
+// expire drops what was kept for its turns.
+func (t *turn) expire(utterance string) {
+	st := t.st
+	for _, d := range st.summaries.Advance(st.Turn) {
+		t.event("expired", d)
+	}
+	if len(st.Tried) == 0 {
+		return
+	}
+	folded := text.Fold(utterance)
+	st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool {
+		return st.Turn >= x.Until || says(folded, text.Fold(x.Name))
 	})
-	if st.Layer == Definitions && len(st.Loaded) == 0 {
-		t.move(t.below(), "deleted", "")
-	}
 }
 
-// domainHash changes when a summary of the domain does.
-func (t *turn) domainHash(domain int32) string {
-	h := fnv.New64a()
-	for _, i := range t.snap.ix.Members(domain) {
-		s := &t.snap.ix.Skills()[i]
-		fmt.Fprintf(h, "%s %s\n", s.Name, s.Hash)
-	}
-	return fmt.Sprintf("%x", h.Sum64())
-}
-
-// stall accounts for the turn that ends: after too many without a decision the
-// session backs off to the parent layer.
+// stall accounts for the turn that ended: after too many without a decision
+// the session backs off to the parent layer.
 func (t *turn) stall() {
 	st, o := t.st, &t.snap.opts
-	if st.Turn == 0 || st.Decided || !st.Decides || st.Layer == Definitions && !st.Uses {
+	if st.Turn == 1 || st.Decided || !st.Decides || st.Layer == Definitions && !st.Uses {
 		return
 	}
 	st.Stalls++
 	switch {
 	case st.Layer == Definitions && st.Stalls >= o.Stalled.Definitions:
 		out := slices.Clone(st.Loaded)
+		st.Loaded = nil
 		for _, name := range out {
-			st.Tried = append(st.Tried, tried{Name: name, Skill: true, Turn: st.Turn})
-			st.unload(name)
+			st.leaveOut(name, true, st.Turn+triedTurns)
 		}
-		t.move(t.below(), "stalled", "", out...)
-	case st.Layer == Summaries && st.Stalls >= o.Stalled.Summaries:
+		t.back(out)
+		t.settle(Event{Rule: "stalled", Names: out})
+	case st.Layer == Summaries && st.Stalls >= o.Stalled.Summaries && !t.snap.flat:
 		var out []string
 		for _, v := range st.Visible {
 			out = append(out, v.Domain)
-			st.Tried = append(st.Tried, tried{Name: v.Domain, Turn: st.Turn})
+			st.leaveOut(v.Domain, false, st.Turn+triedTurns)
 		}
-		st.Visible = nil
-		t.move(Domains, "stalled", "", out...)
+		st.Visible, st.Lines, st.Fallback = nil, nil, false
+		t.settle(Event{Rule: "stalled", Names: out})
 	case st.Layer == Domains && st.Stalls >= o.Stalled.Domains:
 		// The top has no parent: the question was asked, now the fallback
 		// domains and the index must do.
 		st.Stalls = 0
 		st.Asked = true
-		t.event(Domains, "stalled")
+		t.event("stalled")
 	}
 }
 
-// below is the layer under the definitions.
-func (t *turn) below() Layer {
-	switch {
-	case len(t.st.Loaded) > 0:
-		return Definitions
-	case len(t.st.Visible) > 0:
-		return Summaries
-	default:
-		return Domains
+// back makes sure that there are summaries to step back to from skills that
+// did not fit: what is visible or, if that is nothing, those of their domain.
+func (t *turn) back(skills []string) {
+	a := t.asker(true)
+	if len(t.st.Loaded) > 0 || len(a.sticky) > 0 || t.snap.flat {
+		return
+	}
+	for _, name := range skills {
+		i, ok := t.snap.ix.Lookup(name)
+		if !ok {
+			continue
+		}
+		for _, d := range t.snap.domainsOf(i) {
+			r := t.chosen(d, a)
+			if r.excluded(d, a) {
+				continue
+			}
+			t.serve(r)
+			return
+		}
 	}
 }
 
-// asker is what the state says about the next route.
-func (t *turn) asker() *asker {
+// chosen is the route that shows a domain that nobody scored.
+func (t *turn) chosen(domain int32, a *asker) *Route {
+	r := &Route{snapshot: t.snap, Turn: t.st.Turn, Flat: t.snap.flat, allow: a.allow, Threshold: t.snap.opts.Threshold, Outcome: One}
+	r.choose(domain, a)
+	return r
+}
+
+// asker is what the state says about the next route; alive leaves out what
+// visible summaries have expired.
+func (t *turn) asker(alive bool) *asker {
 	ix, st := t.snap.ix, t.st
-	a := &asker{allow: t.snap.mask(t.s.opts.Allow), asked: st.Asked}
+	a := &asker{
+		allow: t.snap.mask(t.s.opts.Allow), asked: st.Asked, loaded: len(st.Loaded) > 0, lines: st.Lines, fallback: st.Fallback,
+	}
 	for _, x := range st.Tried {
 		if x.Skill {
 			if i, ok := ix.Lookup(x.Name); ok {
@@ -155,16 +204,24 @@ func (t *turn) asker() *asker {
 	}
 	for _, v := range st.Visible {
 		d, ok := ix.LookupDomain(v.Domain)
-		if _, alive := st.summaries.Peek(v.Domain); !ok || !alive {
+		if !ok {
 			continue
 		}
-		k := kept{domain: d}
+		if _, kept := st.summaries.Peek(v.Domain); alive && !kept {
+			continue
+		}
+		k := kept{domain: d, more: v.More}
 		for _, name := range v.Skills {
-			if i, ok := ix.Lookup(name); ok && slices.Contains(ix.Members(d), i) {
+			if i, ok := ix.Lookup(name); ok && slices.Contains(ix.DomainsOf(i), d) && (a.allow == nil || a.allow[i]) && !slices.Contains(a.skills, i) {
 				k.skills = append(k.skills, i)
 			}
 		}
-		a.sticky = append(a.sticky, k)
+		if len(k.skills) > 0 {
+			a.sticky = append(a.sticky, k)
+		}
+	}
+	if len(a.sticky) == 0 {
+		a.lines, a.fallback = nil, false
 	}
 	return a
 }
@@ -172,161 +229,190 @@ func (t *turn) asker() *asker {
 // follow moves the state after a route.
 func (t *turn) follow(r *Route) {
 	st := t.st
-	fresh := r.Matched()
-	if fresh {
+	fresh := t.fresh(r)
+	if len(fresh) > 0 {
 		st.Asked = false
-		if st.Task && len(st.TaskDomains) > 0 && !slices.ContainsFunc(r.Domains, func(d Domain) bool {
-			return d.Matched && slices.Contains(st.TaskDomains, d.Name)
-		}) {
+		if st.Task && len(st.TaskDomains) > 0 && !slices.ContainsFunc(fresh, func(d string) bool { return slices.Contains(st.TaskDomains, d) }) {
 			t.endTask("switch")
 		}
-		if r.Outcome != Direct {
-			st.Tried = nil // another domain matches
-		}
-	}
-	var matched []string
-	for _, d := range r.Domains {
-		if d.Matched {
-			matched = append(matched, d.Name)
-		}
+		// What was tried counts again once another domain matches.
+		st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool {
+			return r.Outcome != Direct && !(x.Skill && t.inAny(x.Name, fresh))
+		})
 	}
 	t.serve(r)
+	e := Event{Rule: string(r.Outcome), Score: r.Top().Score}
 	switch r.Outcome {
 	case Direct:
-		var read []string
-		for _, i := range r.named {
-			name := t.snap.ix.Skills()[i].Name
-			if _, err := t.load(name); err != nil {
-				t.s.r.log.Warn("a skill that was named cannot be read", "skill", name, "error", err)
-				t.event(st.Layer, "unreadable", name)
-				continue
+		for _, d := range r.Loaded {
+			if _, hit := st.definitions.Get(d.Name); hit {
+				r.Hits = append(r.Hits, d.Name)
+			} else {
+				r.New = append(r.New, d.Name)
 			}
-			read = append(read, name)
+			t.take(d)
+			st.count(d.Name, true)
+			e.Names = append(e.Names, d.Name)
 		}
-		if len(read) > 0 {
-			t.decide()
-			t.move(Definitions, "direct", "", read...)
-		}
+		t.decide()
+		e.Score = 0
 	case One, Several:
-		to := Summaries
-		if len(st.Loaded) > 0 {
-			to = Definitions
-		}
-		t.move(to, "match", "", matched...)
-	case Sticky, Empty:
-		t.event(st.Layer, string(r.Outcome))
+		e.Rule, e.Names = "match", fresh
 	case Clarify:
 		st.Asked = true
-		t.move(t.below(), "clarify", "", r.Nearest()[:r.near]...)
-	case None:
-		t.move(t.below(), "none", "")
+		e.Names = r.Nearest()[:r.near]
+	case Empty:
+		e.Score = 0
 	}
+	t.settle(e)
 	r.Loaded = t.s.loaded(t.snap, st)
+	r.gone = st.Gone
+}
+
+// fresh returns the names of the domains to which the utterance led by itself.
+func (t *turn) fresh(r *Route) []string {
+	var names []string
+	switch r.Outcome {
+	case Direct: // a domain of manual skills only has no score
+		for _, i := range r.named {
+			for _, d := range t.snap.domainsOf(i) {
+				if name := t.snap.ix.Domains()[d].Name; !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	case One, Several:
+		for _, d := range r.Domains {
+			if d.Matched {
+				names = append(names, d.Name)
+			}
+		}
+	}
+	return names
+}
+
+// inAny tells whether a skill is in one of the domains of these names.
+func (t *turn) inAny(skill string, domains []string) bool {
+	i, ok := t.snap.ix.Lookup(skill)
+	return ok && slices.ContainsFunc(t.snap.domainsOf(i), func(d int32) bool {
+		return slices.Contains(domains, t.snap.ix.Domains()[d].Name)
+	})
 }
 
 // serve takes the summaries of the route from the cache, or puts them there,
 // and makes them the visible ones.
 func (t *turn) serve(r *Route) {
 	st, ix := t.st, t.snap.ix
-	if r.Outcome == Direct {
-		return // what was visible stays beside the definition
-	}
+	st.Visible, st.Lines, st.Fallback, st.Nearest = nil, nil, false, nil
 	if r.Flat {
-		st.Visible = nil
 		return
 	}
-	st.Visible = st.Visible[:0:0]
+	st.Lines, st.Fallback = r.Lines, r.fallback
+	if len(r.nearest) > 0 {
+		st.Nearest = r.Nearest()
+	}
 	for _, sec := range r.shown {
 		name := ix.Domains()[sec.domain].Name
-		v := visible{Domain: name}
+		v := visible{Domain: name, More: sec.more, Skills: make([]string, 0, sec.to-sec.from)}
 		for _, m := range r.Summaries[sec.from:sec.to] {
 			v.Skills = append(v.Skills, m.Skill)
 		}
 		st.Visible = append(st.Visible, v)
-		if r.Outcome == Sticky || r.Outcome == Empty {
+		hit := t.cached(name, sec.domain)
+		if hit && t.snap.opts.SummaryTurns > 0 {
 			r.Hits = append(r.Hits, v.Skills...)
-			continue
-		}
-		if _, hit := st.summaries.Get(name); hit && t.snap.opts.SummaryTurns > 0 {
-			r.Hits = append(r.Hits, v.Skills...)
-			continue
-		}
-		r.New = append(r.New, v.Skills...)
-		if _, alive := st.summaries.Peek(name); !alive {
-			for _, out := range st.summaries.Put(name, t.domainHash(sec.domain)) {
-				t.event(st.Layer, "evicted", out)
-			}
+		} else {
+			r.New = append(r.New, v.Skills...)
 		}
 	}
 }
 
-// report fills in what left the prompt.
+// cached tells whether the summaries of a domain are kept, and sees to it that
+// they are from now on.
+func (t *turn) cached(name string, domain int32) bool {
+	kept := t.st.summaries
+	if t.snap.opts.SummaryTurns < 0 {
+		// Without a cache nothing is a hit; only what sticks must be known.
+		if _, alive := kept.Peek(name); alive {
+			return true
+		}
+	} else if _, hit := kept.Get(name); hit {
+		return true
+	}
+	for _, out := range kept.Put(name, t.snap.hashes[domain]) {
+		t.event("evicted", out)
+	}
+	return false
+}
+
+// report fills in what left the prompt since the turn before began.
 func (t *turn) report(r *Route) {
-	now := t.st.visibleNames()
-	for _, name := range t.before {
+	t.st.left(t.before)
+	now := t.st.names()
+	for _, name := range t.st.Left {
 		if !slices.Contains(now, name) {
 			r.Unloaded = append(r.Unloaded, name)
 		}
 	}
+	t.st.Left = nil
+	r.Events = t.events
 }
 
 // load puts a definition in the prompt.
 func (t *turn) load(skill string) (*definitions.Skill, error) {
-	st, ix := t.st, t.snap.ix
+	ix := t.snap.ix
 	read := ix.Get
-	if _, hit := st.definitions.Get(skill); hit {
+	if _, hit := t.st.definitions.Get(skill); hit {
 		read = ix.Kept
 	}
 	d, err := read(skill)
 	if err != nil {
 		return nil, err
 	}
-	i, _ := ix.Lookup(skill)
+	t.take(d)
+	t.st.count(skill, true)
+	return d, nil
+}
+
+// take puts a definition that was read in the prompt.
+func (t *turn) take(d *definitions.Skill) {
+	st, ix := t.st, t.snap.ix
+	i, _ := ix.Lookup(d.Name)
 	if d.Hash != ix.Skills()[i].Hash {
-		t.event(st.Layer, "stale", skill) // the file is newer than the index
+		t.event("stale", d.Name)
 	}
-	for _, out := range st.definitions.Put(skill, d.Hash) {
+	for _, out := range st.definitions.Put(d.Name, d.Hash) {
 		st.unload(out)
-		t.event(st.Layer, "evicted", out)
+		t.event("evicted", out)
 	}
-	if !slices.Contains(st.Loaded, skill) {
-		st.Loaded = append(st.Loaded, skill)
+	if !slices.Contains(st.Loaded, d.Name) {
+		st.Loaded = append(st.Loaded, d.Name)
 	}
-	if !st.Task {
-		st.Task = true
-		t.event(st.Layer, "task-begin")
-	}
-	for _, d := range ix.DomainsOf(i) {
+	t.beginTask()
+	for _, d := range t.snap.domainsOf(i) {
 		if name := ix.Domains()[d].Name; !slices.Contains(st.TaskDomains, name) {
 			st.TaskDomains = append(st.TaskDomains, name)
 		}
 	}
-	return d, nil
+}
+
+func (t *turn) beginTask() {
+	if !t.st.Task {
+		t.st.Task = true
+		t.event("task-begin")
+	}
 }
 
 // endTask drops what lives as long as a task.
 func (t *turn) endTask(rule string) {
 	st := t.st
-	out := st.definitions.End()
-	st.Loaded = slices.DeleteFunc(st.Loaded, func(name string) bool { return slices.Contains(out, name) })
-	st.Task, st.TaskDomains, st.Tried = false, nil, nil
-	t.move(t.below(), rule, "", out...)
-}
-
-func (st *state) unload(skill string) {
-	st.Loaded = slices.DeleteFunc(st.Loaded, func(name string) bool { return name == skill })
-}
-
-// visibleNames are the skills in the prompt, each once.
-func (st *state) visibleNames() []string {
-	var names []string
-	for _, v := range st.Visible {
-		names = append(names, v.Skills...)
-	}
-	for _, name := range st.Loaded {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
+	var out []string
+	for _, name := range st.definitions.End() {
+		if slices.Contains(st.Loaded, name) {
+			out = append(out, name)
+			st.unload(name)
 		}
 	}
-	return names
+	st.TaskDomains, st.Tried, st.Task = nil, nil, false
+	t.settle(Event{Rule: rule, Names: out})
 }
