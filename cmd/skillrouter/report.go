@@ -119,6 +119,9 @@ func (a *app) writeCandidates(r *router.Route, all bool) {
 	t := table{right: []int{1, 2, 3, 4}}
 	t.add("", "evidence", "similar", "words", "phrase", "skill", "domain")
 	for _, x := range r.Candidates[:most] {
+		if r.Outcome == router.Direct && !x.Named && x.Evidence == 0 {
+			continue // when a skill is named, the others may not have been looked at
+		}
 		mark := ""
 		if x.Named {
 			mark = "✓"
