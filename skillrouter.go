@@ -20,7 +20,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -36,13 +35,13 @@ import (
 
 // Options says how skills are found and routed. The zero value is the default.
 type Options struct {
-	Router   router.Options        // numbers of routing; its Reload is set by Open
-	Depth    int                   // levels of folders below a root that are looked at; 0 means 6, 1: only root/*/SKILL.md
-	CacheDir string                // where indexes that were built are kept, and found again while nothing changed; "" keeps none
-	Embedder index.Embedder        // nil means the built-in one
-	Progress func(done, total int) // called now and then while texts are embedded; nil: not
-	Built    func(ix *index.Index) // called with each index that was built rather than found; nil: not
-	FS       map[string]fs.FS      // roots that are no directories, by the name given to Open
+	Router   router.Options            // numbers of routing; its Reload is set by Open
+	Depth    int                       // levels of folders below a root that are looked at; 0 means 6, 1: only root/*/SKILL.md
+	CacheDir string                    // where indexes that were built are kept, and found again while nothing changed; "" keeps none
+	Embedder index.Embedder            // nil means the built-in one
+	Progress func(done, total int)     // called now and then while texts are embedded; nil: not
+	Built    func(*index.Index, error) // called with each index that was built rather than found, and why it could not be kept; nil: not
+	FS       map[string]fs.FS          // roots that are no directories, by the name given to Open
 }
 
 // A Router is a [router.Router] over folders. It is safe for concurrent use.
@@ -125,13 +124,9 @@ func load(ctx context.Context, o *Options, dirs []string) (*index.Index, error) 
 			return nil, err
 		}
 		kept = o.keptFile(dirs, stamp)
-		ix, err := index.Open(ctx, kept, o.Embedder)
-		var format *index.FormatError
-		if err == nil {
+		if ix, err := index.Open(ctx, kept, o.Embedder); err == nil {
 			return ix, nil
-		} else if !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &format) {
-			return nil, err
-		}
+		} // missing, torn or older: it is built again
 	}
 	catalog, err := definitions.Load(ctx, o.roots(dirs), &definitions.Options{Depth: o.Depth})
 	if err != nil {
@@ -141,11 +136,11 @@ func load(ctx context.Context, o *Options, dirs []string) (*index.Index, error) 
 	if err != nil {
 		return nil, err
 	}
-	if o.Built != nil {
-		o.Built(ix)
-	}
 	if kept != "" {
-		return ix, o.keep(ix, dirs, kept)
+		err = o.keep(ix, dirs, kept) // it serves all the same
+	}
+	if o.Built != nil {
+		o.Built(ix, err)
 	}
 	return ix, nil
 }

@@ -147,7 +147,7 @@ func TestOpenKeepsIndexes(t *testing.T) {
 	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
 	path := write(t, dir, "soup", soup)
 	built := 0
-	opts := &skillrouter.Options{CacheDir: cache, Built: func(*index.Index) { built++ }}
+	opts := &skillrouter.Options{CacheDir: cache, Built: func(*index.Index, error) { built++ }}
 	for range 2 {
 		open(t, opts, dir)
 	}
@@ -176,9 +176,23 @@ func TestOpenKeepsIndexes(t *testing.T) {
 	if open(t, opts, dir); built != 3 {
 		t.Errorf("a torn file: built %d, want 3", built)
 	}
-	open(t, &skillrouter.Options{Built: func(*index.Index) { built++ }}, dir)
+	open(t, &skillrouter.Options{Built: func(*index.Index, error) { built++ }}, dir)
 	if built != 4 {
 		t.Errorf("without a cache folder: built %d, want 4", built)
+	}
+}
+
+func TestOpenCannotKeep(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "soup", soup)
+	var unkept error
+	notADir := filepath.Join(dir, "soup", "SKILL.md")
+	r := open(t, &skillrouter.Options{CacheDir: notADir, Built: func(_ *index.Index, err error) { unkept = err }}, dir)
+	if unkept == nil {
+		t.Error("a cache folder that is a file: want Built to be told")
+	}
+	if got := first(t, r, "soup recipe"); got != "soup" {
+		t.Errorf("got %q: the index should serve without being kept", got)
 	}
 }
 

@@ -93,18 +93,17 @@ func (a *app) openPlaces(ctx context.Context, c *catalog, o *skillrouter.Options
 	progress := a.progress()
 	o.Progress = progress.show
 	var built *index.Index
-	o.Built = func(ix *index.Index) { built = ix }
+	var unkept error
+	o.Built = func(ix *index.Index, err error) { built, unkept = ix, err }
 	c.Router, err = skillrouter.Open(ctx, o, c.places...)
 	progress.end()
-	if below(err, o.CacheDir) {
-		fmt.Fprintf(a.err, "the index is not kept: %v\n", err)
-		o.CacheDir = ""
-		c.Router, err = skillrouter.Open(ctx, o, c.places...)
-	}
 	if err != nil {
 		return err
 	}
-	if built != nil && o.CacheDir != "" && len(built.Skills()) > 0 {
+	switch {
+	case unkept != nil:
+		fmt.Fprintf(a.err, "the index is not kept: %v\n", unkept)
+	case built != nil && o.CacheDir != "" && len(built.Skills()) > 0:
 		fmt.Fprintf(a.err, "built the index of %s in %s, kept in %s\n",
 			plural(len(built.Skills()), "skill"), took(time.Since(start)), a.short([]string{o.CacheDir})[0])
 	}
@@ -117,12 +116,6 @@ func (a *app) openPlaces(ctx context.Context, c *catalog, o *skillrouter.Options
 		}
 	}
 	return nil
-}
-
-// below tells whether err is about a file of dir or on the way to it.
-func below(err error, dir string) bool {
-	var at *fs.PathError
-	return dir != "" && errors.As(err, &at) && (strings.HasPrefix(at.Path, dir) || strings.HasPrefix(dir, at.Path))
 }
 
 // cacheDir is where built indexes are kept, "" if they are not.
