@@ -51,7 +51,7 @@ type Query struct {
 // Scores is what the index knows of an utterance. It holds scratch space:
 // call Release when done, and copy what is to stay.
 type Scores struct {
-	Domains []DomainScore // domains with an allowed skill that was looked at, best first; equal scores by name
+	Domains []DomainScore // domains with an allowed skill that was looked at, best first: equal scores by evidence, then by name
 	Skills  []SkillScore  // the best allowed skills by evidence, at most 64, no manual ones; equal evidence by place in the catalog
 
 	ix *Index
@@ -335,7 +335,7 @@ func (s *Scores) calibrate(c *Curve) {
 		d.Score = c.score(d.Evidence, d.Margin)
 	}
 	slices.SortFunc(s.Domains, func(a, b DomainScore) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(s.ix.domains[a.Domain].Name, s.ix.domains[b.Domain].Name))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Evidence, a.Evidence), cmp.Compare(s.ix.domains[a.Domain].Name, s.ix.domains[b.Domain].Name))
 	})
 }
 
