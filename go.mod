@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // bounded caches beneath sessions and bodies
 	github.com/philippgille/chromem-go v0.7.0 // in-process vector store of domain and summary texts
+	github.com/sashabaranov/go-openai v1.43.0 // embeddings of endpoints; messages and tools of agents
 	github.com/spf13/cobra v1.10.2 // command line: verbs, flags, help
 	golang.org/x/sys v0.50.0 // which vector instructions the processor has
 	golang.org/x/text v0.44.0 // NFKC folding
