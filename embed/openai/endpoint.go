@@ -216,6 +216,7 @@ func (p *endpoint) broken(err error) error {
 		form        *json.UnmarshalTypeError
 		name        *net.DNSError
 		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
 	)
 	if errors.As(err, &outer) {
 		err = outer.Err // it repeats the address
@@ -244,6 +245,10 @@ func (p *endpoint) broken(err error) error {
 	case errors.As(err, &certificate):
 		f := p.failed("cannot be trusted: %v", certificate)
 		f.err, f.hint = certificate, "its certificate must be known to this machine"
+		return f
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		f := p.failed("does not speak TLS")
+		f.hint = "does BaseURL begin with http: rather than https:?"
 		return f
 	case errors.As(err, &name) && name.IsNotFound:
 		f := p.failed("has a host that does not exist: %s", name.Name)

@@ -215,6 +215,31 @@ func TestCertificate(t *testing.T) {
 	checkHint(t, err)
 }
 
+func TestHostThatIsNone(t *testing.T) {
+	c := &fakeClock{}
+	unknown := &http.Client{Transport: failing{&net.DNSError{Err: "no such host", Name: "nowhere.test", IsNotFound: true}}}
+	_, err := newEmbedder(t.Context(), &Options{BaseURL: "http://nowhere.test/v1", Model: "m", HTTPClient: unknown}, c.clock())
+	if err == nil || !strings.Contains(err.Error(), "a host that does not exist: nowhere.test") || len(c.slept) != 0 {
+		t.Errorf("error %v after pauses %v, want one of the host at once", err, c.slept)
+	}
+	checkHint(t, err)
+}
+
+// failing is a transport that always fails.
+type failing struct{ err error }
+
+func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
+
+func TestNoTLS(t *testing.T) {
+	s := serve(t, good)
+	c := &fakeClock{}
+	_, err := newEmbedder(t.Context(), &Options{BaseURL: "https" + strings.TrimPrefix(s.URL, "http"), Model: "m"}, c.clock())
+	if err == nil || !strings.Contains(err.Error(), "does not speak TLS") || len(c.slept) != 0 {
+		t.Errorf("error %v after pauses %v, want one of the protocol at once", err, c.slept)
+	}
+	checkHint(t, err)
+}
+
 // hanging begins an answer and ends it when the client has gone or the test is
 // over.
 func hanging(t *testing.T) reply {

@@ -44,6 +44,7 @@ func serve(t *testing.T, replies ...reply) *scripted {
 	t.Helper()
 	s := &scripted{replies: replies}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.answer))
+	s.Config.ErrorLog = quiet()
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			s.mu.Lock()

@@ -80,6 +80,7 @@ func TestNewRefusesOptions(t *testing.T) {
 		{"no address", func(o *Options) { o.BaseURL = "http://user:sk-secret@h:port/%zz" }, "BaseURL is no address"},
 		{"a password", func(o *Options) { o.BaseURL = "https://user:sk-secret@h/v1" }, "has a user name in it"},
 		{"a password of another scheme", func(o *Options) { o.BaseURL = "ftp://user:sk-secret@h/v1" }, "no http or https address"},
+		{"a query of another scheme", func(o *Options) { o.BaseURL = "ftp://h/v1?key=sk-secret" }, "no http or https address"},
 		{"a query", func(o *Options) { o.BaseURL = "https://h/v1?key=sk-secret" }, "has a ? or #"},
 		{"a whole address", func(o *Options) { o.BaseURL = "https://h/v1/embeddings/" }, "leave that off"},
 	}
@@ -100,14 +101,36 @@ func TestNewRefusesOptions(t *testing.T) {
 	}
 }
 
+func TestDefaultAddress(t *testing.T) {
+	var to string
+	client := &http.Client{Transport: recording{&to, canned(`{"data":[` + item(0, []float32{1, 0}) + "]}")}}
+	if _, err := New(t.Context(), &Options{Key: testKey, Model: "m", HTTPClient: client}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "https://api.openai.com/v1/embeddings"; to != want {
+		t.Errorf("the request went to %s, want %s", to, want)
+	}
+}
+
+// recording is a transport that notes the address of the last request.
+type recording struct {
+	to *string
+	http.RoundTripper
+}
+
+func (r recording) RoundTrip(req *http.Request) (*http.Response, error) {
+	*r.to = req.URL.String()
+	return r.RoundTripper.RoundTrip(req)
+}
+
 func TestNewDoesNotChangeOptions(t *testing.T) {
 	s := serve(t, good)
 	o := &Options{BaseURL: s.URL, Key: testKey + " ", Model: "m", HTTPClient: s.Client()}
-	before, redirects := *o, o.HTTPClient.CheckRedirect
+	before := *o
 	if _, err := New(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	if *o != before || o.HTTPClient.CheckRedirect != nil || redirects != nil {
+	if *o != before || o.HTTPClient.CheckRedirect != nil {
 		t.Errorf("New changed the options of its caller: %v", o)
 	}
 }
