@@ -148,6 +148,9 @@ func newton(samples []Sample, w [4]float64, fixed *[4]bool) [4]float64 {
 			}
 		}
 		step := solve(curvature, gradient)
+		if size := math.Abs(step[0]) + math.Abs(step[1]) + math.Abs(step[2]) + math.Abs(step[3]); size < 1e-9 {
+			break
+		}
 		next, less := w, false
 		for share := 1.0; share > 1e-6 && !less; share /= 2 { // a whole step may go too far
 			for i := range 4 {
