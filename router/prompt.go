@@ -35,7 +35,7 @@ func phrasesIn(lang string) *phrases {
 			index: "技能领域：", available: "可用技能：", domain: "可用技能（%s）：", fallback: "可用技能（通用领域 %s）：",
 			nearest: "没有领域与当前请求直接匹配；如果确实需要技能，最接近的领域是：%s。",
 			more:    "（此领域另有 %d 个技能）", also: "同样匹配但未展开的领域：", gone: "以下技能已被删除，不再可用：%s。",
-			use:   "摘要只说明技能何时适用；使用某个技能之前，先按名称加载它的完整定义（下文已标有 [Loaded] 的除外）。",
+			use:   "摘要只说明技能何时适用；使用某个技能之前，先按名称加载它的完整定义（定义已在下文给出的除外）。",
 			ready: "无需加载定义即可使用：%s。",
 			comma: "、", or: "，还是 ", about: "%s（%s）", ask: "您想做的是哪一类：%s？", askOne: "您想做的是 %s，还是别的？",
 		}
@@ -44,7 +44,7 @@ func phrasesIn(lang string) *phrases {
 		index: "Skill domains:", available: "Available skills:", domain: "Available skills (%s):", fallback: "Available skills (general domain %s):",
 		nearest: "No domain matches the request directly. If it needs a skill at all, the nearest domains are: %s.",
 		more:    "(and %d more skills in this domain)", also: "Also matching, skills not listed:", gone: "Deleted and no longer available: %s.",
-		use:   "A summary only says when a skill fits. Before using a skill, load its full definition by name, unless it is marked [Loaded] below.",
+		use:   "A summary only says when a skill fits. Before using a skill, load its full definition by name, unless it stands below.",
 		ready: "Usable without loading: %s.",
 		comma: ", ", or: " or ", about: "%s (%s)", ask: "Is this about %s?", askOne: "Is this about %s, or something else?",
 	}

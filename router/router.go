@@ -317,10 +317,10 @@ func (r *Router) Refresh(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("router: refresh: %w (the catalog as it was stays in use)", err)
 	}
-	switch {
-	case ix == old:
+	switch ix {
+	case old:
 		return false, nil
-	case ix == nil:
+	case nil:
 		return false, errors.New("router: refresh: no index and no error (the catalog as it was stays in use)")
 	}
 	if id := r.embedder.ID(); ix.EmbedderID() != id {

@@ -137,10 +137,11 @@ func says(utterance, name string) bool {
 		first, size := utf8.DecodeRuneInString(name)
 		last, _ := utf8.DecodeLastRuneInString(name)
 		after, _ := utf8.DecodeRuneInString(utterance[i+len(name):])
-		if !(inWord(before) && inWord(first)) && !(inWord(last) && inWord(after)) {
-			return true
+		if inWord(before) && inWord(first) || inWord(last) && inWord(after) {
+			from = i + size
+			continue
 		}
-		from = i + size
+		return true
 	}
 	return false
 }

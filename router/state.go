@@ -176,14 +176,21 @@ func (st *state) shed() bool {
 		st.Lines = st.Lines[:len(st.Lines)-half(len(st.Lines))]
 	case len(st.Tried) > 0:
 		st.Tried = st.Tried[half(len(st.Tried)):]
-	case st.summaries.Len() > 1:
-		for _, d := range st.summaries.Keys()[:half(st.summaries.Len())] {
-			st.summaries.Remove(d)
-			st.Visible = slices.DeleteFunc(st.Visible, func(v visible) bool { return v.Domain == d })
+	case st.summaries.Len() > len(st.Visible):
+		shown := func(d string) bool { return slices.ContainsFunc(st.Visible, func(v visible) bool { return v.Domain == d }) }
+		for _, d := range st.summaries.Keys() {
+			if !shown(d) {
+				st.summaries.Remove(d)
+			}
 		}
-	case len(st.Visible) > 0 && len(st.Visible[0].Skills) > 1:
+	case len(st.Visible) > 1:
+		for _, v := range st.Visible[len(st.Visible)/2:] {
+			st.summaries.Remove(v.Domain)
+		}
+		st.Visible = st.Visible[:len(st.Visible)/2]
+	case len(st.Visible) == 1 && len(st.Visible[0].Skills) > 1:
 		v := &st.Visible[0]
-		v.Skills = v.Skills[:len(v.Skills)-half(len(v.Skills))]
+		v.Skills = v.Skills[:len(v.Skills)/2]
 	case len(st.TaskDomains) > 1:
 		st.TaskDomains = st.TaskDomains[half(len(st.TaskDomains)):]
 	case len(st.Gone) > 0:

@@ -237,7 +237,7 @@ func (t *turn) follow(r *Route) {
 		}
 		// What was tried counts again once another domain matches.
 		st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool {
-			return r.Outcome != Direct && !(x.Skill && t.inAny(x.Name, fresh))
+			return r.Outcome != Direct && (!x.Skill || !t.inAny(x.Name, fresh))
 		})
 	}
 	t.serve(r)
@@ -263,6 +263,7 @@ func (t *turn) follow(r *Route) {
 		e.Names = r.Nearest()[:r.near]
 	case Empty:
 		e.Score = 0
+	case Sticky, None:
 	}
 	t.settle(e)
 	r.Loaded = t.s.loaded(t.snap, st)
@@ -287,6 +288,7 @@ func (t *turn) fresh(r *Route) []string {
 				names = append(names, d.Name)
 			}
 		}
+	case Empty, Sticky, Clarify, None:
 	}
 	return names
 }
