@@ -28,6 +28,9 @@ type settings struct {
 	lang         word
 	json         bool
 	noCache      bool
+	embedModel   string
+	embedURL     string
+	embedPrefix  string
 }
 
 func (a *app) flags(f *pflag.FlagSet) {
@@ -43,6 +46,9 @@ func (a *app) flags(f *pflag.FlagSet) {
 	f.Var(&s.mode, "mode", "show the catalog auto, flat or layered (default the catalog's, else auto: flat up to 20 skills)")
 	f.Var(&s.lang, "lang", "language of the fixed phrases of prompts: en or zh (default that of the text)")
 	f.BoolVar(&s.json, "json", false, "write JSON")
+	f.StringVar(&s.embedModel, "embed-model", "", "`MODEL` of an OpenAI-compatible endpoint to embed with, in place of the built-in embedder; the key is OPENAI_API_KEY")
+	f.StringVar(&s.embedURL, "embed-url", "", "`URL` of that endpoint, mostly ending in /v1 (default OPENAI_BASE_URL, else OpenAI's own)")
+	f.StringVar(&s.embedPrefix, "embed-prefix", "", "`TEXT` put before every text for models that were trained so")
 	f.BoolVar(&s.noCache, "no-cache", false, "neither use nor keep indexes that were built before")
 }
 

@@ -305,7 +305,11 @@ func (a *app) listLike(ctx context.Context, c *catalog, like string, number int)
 			mask = append(mask, allow(ix.Skills()[i].Name))
 		}
 	}
-	hits, err := ix.Like(ctx, c.embedder.AppendEmbed(nil, like), number, mask)
+	vector, err := c.vector(ctx, like)
+	if err != nil {
+		return err
+	}
+	hits, err := ix.Like(ctx, vector, number, mask)
 	if err != nil {
 		return err
 	}

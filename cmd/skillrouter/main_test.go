@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"skillrouter/embed"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -19,15 +24,57 @@ func TestMain(m *testing.M) {
 }
 
 func TestScript(t *testing.T) {
+	endpoint := newEndpoint(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, "home")
 			e.Setenv("HOME", home)
+			e.Setenv("ENDPOINT", endpoint)
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(home, ".cache"))
 			return os.MkdirAll(home, 0o755)
 		},
 	})
+}
+
+// newEndpoint starts an endpoint that embeds as the built-in embedder does, for
+// the model "small" and the key "right".
+func newEndpoint(t *testing.T) string {
+	t.Helper()
+	e, err := embed.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			Input []string
+			Model string
+		}
+		w.Header().Set("Content-Type", "application/json")
+		switch err := json.NewDecoder(r.Body).Decode(&request); {
+		case err != nil || r.URL.Path != "/v1/embeddings":
+			http.Error(w, `{"error":{"message":"no such place"}}`, http.StatusNotFound)
+			return
+		case r.Header.Get("Authorization") != "Bearer right":
+			http.Error(w, `{"error":{"message":"who are you"}}`, http.StatusUnauthorized)
+			return
+		case request.Model != "small":
+			http.Error(w, `{"error":{"message":"no such model","code":"model_not_found"}}`, http.StatusNotFound)
+			return
+		}
+		type item struct {
+			Object    string    `json:"object"`
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		var data []item
+		for i, s := range request.Input {
+			data = append(data, item{"embedding", i, e.AppendEmbed(nil, s)})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "model": request.Model, "data": data}) // a client that left
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/v1"
 }
 
 // result is one run of the command in this process.

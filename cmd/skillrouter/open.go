@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/embed"
+	"skillrouter/embed/openai"
 	"skillrouter/examples"
 	"skillrouter/index"
 )
@@ -23,7 +25,7 @@ const builtIn = "examples"
 // A catalog is what a verb works on.
 type catalog struct {
 	*skillrouter.Router
-	embedder *embed.Static
+	embedder index.Embedder
 	places   []string // folders, catalogs or the index file it comes from
 	builtIn  bool     // it is the example catalog
 }
@@ -82,7 +84,7 @@ func checkPlace(place string) error {
 // openPlaces opens the places of c.
 func (a *app) openPlaces(ctx context.Context, c *catalog, o *skillrouter.Options) error {
 	var err error
-	if c.embedder, err = embed.New(); err != nil {
+	if c.embedder, err = a.embedder(ctx); err != nil {
 		return err
 	}
 	o.Embedder = c.embedder
@@ -116,6 +118,30 @@ func (a *app) openPlaces(ctx context.Context, c *catalog, o *skillrouter.Options
 		}
 	}
 	return nil
+}
+
+// embedder is the built-in one, or that of the endpoint of the flags.
+func (a *app) embedder(ctx context.Context) (index.Embedder, error) {
+	s := &a.set
+	switch {
+	case s.embedModel != "":
+		return openai.New(ctx, &openai.Options{
+			BaseURL: cmp.Or(s.embedURL, a.env("OPENAI_BASE_URL")), Key: a.env("OPENAI_API_KEY"), Model: s.embedModel, Prefix: s.embedPrefix,
+		})
+	case s.embedURL != "" || s.embedPrefix != "":
+		return nil, &useError{errors.New("--embed-url and --embed-prefix go with --embed-model"), "name a model of the endpoint with --embed-model"}
+	default:
+		return embed.New()
+	}
+}
+
+// vector is the vector of a text.
+func (c *catalog) vector(ctx context.Context, text string) ([]float32, error) {
+	vectors, err := c.embedder.Embed(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
 }
 
 // cacheDir is where built indexes are kept, "" if they are not.

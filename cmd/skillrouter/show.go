@@ -158,7 +158,11 @@ func nearNames(ctx context.Context, c *catalog, name string, allow func(string) 
 		return names, nil
 	}
 	words := strings.NewReplacer("-", " ", "_", " ").Replace(name)
-	hits, err := ix.Like(ctx, c.embedder.AppendEmbed(nil, words), most, mask)
+	vector, err := c.vector(ctx, words)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := ix.Like(ctx, vector, most, mask)
 	for _, h := range hits {
 		if h.Similarity < similar {
 			break
