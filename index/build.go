@@ -47,7 +47,9 @@ func Build(ctx context.Context, c *definitions.Catalog, e Embedder, opts *Option
 		problems: slices.Clone(c.Problems),
 	}
 	b := &builder{ix: ix, catalog: c, embedder: e, progress: opts.Progress}
-	b.group()
+	if err := b.group(ctx); err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
 	if err := b.embed(ctx); err != nil {
 		return nil, err
 	}
@@ -64,8 +66,8 @@ func Build(ctx context.Context, c *definitions.Catalog, e Embedder, opts *Option
 	return ix, nil
 }
 
-// group makes layers 2 and 1.
-func (b *builder) group() {
+// group makes layers 2 and 1. It fails only when ctx ends.
+func (b *builder) group(ctx context.Context) error {
 	ix, c := b.ix, b.catalog
 	var files []*domains.File
 	for _, f := range c.Files {
@@ -75,20 +77,28 @@ func (b *builder) group() {
 	}
 	file := domains.Merge(files...)
 	ix.routing = file.Routing
-	sums := make(map[string]*summaries.Summary, len(c.Skills))
-	ix.skills, b.written = make([]Skill, len(c.Skills)), make([]bool, len(c.Skills))
-	for i := range c.Skills {
-		s := &c.Skills[i]
-		var o *summaries.Override
-		if found, ok := file.Skills[s.Name]; ok {
-			o = &found
+	n := len(c.Skills)
+	ix.skills, b.written = make([]Skill, n), make([]bool, n)
+	err := parallel(ctx, n, func() func(int) {
+		return func(i int) {
+			s := &c.Skills[i]
+			var o *summaries.Override
+			if found, ok := file.Skills[s.Name]; ok {
+				o = &found
+			}
+			b.written[i] = len(s.Triggers) > 0 || o != nil && len(o.Triggers) > 0
+			ix.skills[i] = Skill{
+				Name: s.Name, Description: s.Description, Ref: s.Ref, File: s.File, Hash: s.Hash, Size: s.Size,
+				Summary: summaries.Of(s, o),
+			}
 		}
-		b.written[i] = len(s.Triggers) > 0 || o != nil && len(o.Triggers) > 0
-		ix.skills[i] = Skill{
-			Name: s.Name, Description: s.Description, Ref: s.Ref, File: s.File, Hash: s.Hash, Size: s.Size,
-			Summary: summaries.Of(s, o),
-		}
-		sums[s.Name] = &ix.skills[i].Summary
+	})
+	if err != nil {
+		return err
+	}
+	sums := make(map[string]*summaries.Summary, n)
+	for i := range ix.skills {
+		sums[ix.skills[i].Name] = &ix.skills[i].Summary
 	}
 	var problems []definitions.Problem
 	ix.domains, problems = domains.Group(c, file, sums)
@@ -96,6 +106,7 @@ func (b *builder) group() {
 	slices.SortStableFunc(ix.problems, func(a, b definitions.Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
+	return nil
 }
 
 // print is the fingerprint.

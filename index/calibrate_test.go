@@ -135,7 +135,9 @@ func TestScoresRiseWithEvidence(t *testing.T) {
 func builderOf(tb testing.TB, ix *Index, b *builder) *builder {
 	tb.Helper()
 	b.ix = ix
-	b.group()
+	if err := b.group(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
 	if err := b.embed(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}

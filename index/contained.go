@@ -8,8 +8,7 @@ import (
 	"skillrouter/internal/text"
 )
 
-// Dim returns how many values a vector of the embedder has; 0 for an index
-// without skills.
+// Dim returns how many values a vector of the embedder has.
 func (ix *Index) Dim() int { return ix.rows.dim }
 
 // A Contained is a trigger or keyword that stands in an utterance.

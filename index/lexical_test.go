@@ -124,6 +124,19 @@ func TestContained(t *testing.T) {
 	}
 }
 
+func TestContainedAsWritten(t *testing.T) {
+	ix := build(t, office(), &words{dim: 8})
+	trains, _ := ix.Lookup("trains")
+	paper, _ := ix.LookupDomain("Paper")
+	want := []Contained{{"next train to Hamburg", trains, -1}, {"scanner", -1, paper}, {"文档", -1, paper}}
+	if d := cmp.Diff(want, ix.Contained("文档, a SCANNER and the NEXT train to hamburg; the scanner")); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	if got := ix.Contained("nothing of that"); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
 // FuzzStands compares with the definition, place by place.
 func FuzzStands(f *testing.F) {
 	for _, s := range [][2]string{{"a cat sat", "cat"}, {"concat", "cat"}, {"concat cat", "cat"}, {"订酒店", "酒店"}, {"aaa", "a"}, {"x", "xx"}} {
