@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -322,4 +323,19 @@ func FuzzDecodeBytes(f *testing.F) {
 			ix.Score(&Query{Utterance: "hello"}).Release()
 		}
 	})
+}
+
+func TestOpenStopsWithItsContext(t *testing.T) {
+	e := &words{dim: 8}
+	path := filepath.Join(t.TempDir(), "x.idx")
+	if err := build(t, office(), e).WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ix, err := Open(ctx, path, e)
+	var format *FormatError
+	if ix != nil || !errors.Is(err, context.Canceled) || errors.As(err, &format) {
+		t.Errorf("got index %v, error %v", ix != nil, err)
+	}
 }
