@@ -44,7 +44,7 @@ func benchCatalog(n int) fstest.MapFS {
 	return fsys
 }
 
-func benchRouter(b *testing.B, n int) *router.Router {
+func benchRouter(b testing.TB, n int) *router.Router {
 	b.Helper()
 	ctx := context.Background()
 	c, err := definitions.Load(ctx, []definitions.Root{{Path: "skills", FS: benchCatalog(n)}}, nil)

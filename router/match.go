@@ -303,7 +303,7 @@ func (r *Route) showAll(a *asker) {
 			r.Summaries = append(r.Summaries, m)
 		}
 	}
-	r.shown = append(r.shown, section{domain: -1, to: len(r.Summaries)})
+	r.shown = []section{{domain: -1, to: len(r.Summaries)}}
 }
 
 // keep shows what was visible before.

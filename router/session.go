@@ -345,8 +345,10 @@ func (s *Session) State(ctx context.Context) (State, error) {
 		st := t.st
 		out = State{
 			Turn: st.Turn, Layer: st.Layer, Task: st.Task, Loaded: slices.Clone(st.Loaded),
-			Alive: st.summaries.Keys(), Events: slices.Clone(st.Events),
-			Summaries: st.summaries.Stats(), Definitions: st.definitions.Stats(),
+			Alive: st.summaries.Keys(), Summaries: st.summaries.Stats(), Definitions: st.definitions.Stats(),
+		}
+		for _, e := range st.Events {
+			out.Events = append(out.Events, Event(e))
 		}
 		for _, v := range st.Visible {
 			out.Domains = append(out.Domains, v.Domain)

@@ -48,9 +48,9 @@ type Event struct {
 	From   Layer
 	To     Layer
 	Rule   string
-	Names  []string `json:",omitempty"` // domains or skills that it is about
-	Score  float32  `json:",omitempty"` // of the best domain, where a score decided
-	Reason string   `json:",omitempty"` // given by the host, at most 200 characters of it
+	Names  []string // domains or skills that it is about
+	Score  float32  // of the best domain, where a score decided
+	Reason string   // given by the host, at most 200 characters of it
 }
 
 const (
@@ -60,37 +60,62 @@ const (
 )
 
 // state is everything a session remembers. It holds names, hashes and turns,
-// no text of a catalog or user, and is all that a prompt is made of.
+// no text of a catalog or user, and is all that a prompt is made of. Its keys
+// in JSON are short because there is one for each session.
 type state struct {
-	Version int
-	Turn    int
-	Layer   Layer
+	Version int   `json:"v"`
+	Turn    int   `json:"t"`
+	Layer   Layer `json:"l"`
 
-	Decided bool // a decision was made in this turn
-	Decides bool // the host has made a decision ever: without, nothing stalls
-	Uses    bool // the host tells of uses: without, layer 3 never stalls
-	Stalls  int  // turns without a decision in this layer, one after another
-	Asked   bool // a question was asked and nothing has matched since
+	Decided bool `json:"d,omitempty"`  // a decision was made in this turn
+	Decides bool `json:"ds,omitempty"` // the host has made a decision ever: without, nothing stalls
+	Uses    bool `json:"u,omitempty"`  // the host tells of uses: without, layer 3 never stalls
+	Stalls  int  `json:"s,omitempty"`  // turns without a decision in this layer, one after another
+	Asked   bool `json:"a,omitempty"`  // a question was asked and nothing has matched since
 
-	Task        bool
-	TaskDomains []string `json:",omitempty"`
+	Task        bool     `json:"k,omitempty"`
+	TaskDomains []string `json:"kd,omitempty"`
 
-	Visible  []visible `json:",omitempty"` // domains shown, in order
-	Lines    []string  `json:",omitempty"` // domains of which only the line is shown
-	Nearest  []string  `json:",omitempty"` // domains named because nothing matched
-	Fallback bool      `json:",omitempty"` // what is visible is of fallback domains
-	Loaded   []string  `json:",omitempty"` // definitions in the prompt, in order
-	Gone     []string  `json:",omitempty"` // loaded skills that were deleted since the turn before
-	Left     []string  `json:",omitempty"` // skills that left the prompt since the turn began
-	Tried    []tried   `json:",omitempty"`
-	Events   []Event   `json:",omitempty"` // the last ones, oldest first
+	Visible  []visible `json:"vs,omitempty"` // domains shown, in order
+	Lines    []string  `json:"li,omitempty"` // domains of which only the line is shown
+	Nearest  []string  `json:"n,omitempty"`  // domains named because nothing matched
+	Fallback bool      `json:"f,omitempty"`  // what is visible is of fallback domains
+	Loaded   []string  `json:"ld,omitempty"` // definitions in the prompt, in order
+	Gone     []string  `json:"g,omitempty"`  // loaded skills that were deleted since the turn before
+	Left     []string  `json:"lf,omitempty"` // skills that left the prompt since the turn began
+	Tried    []tried   `json:"x,omitempty"`
+	Events   []record  `json:"e,omitempty"` // the last ones, oldest first
 
-	Index       string                            // fingerprint of the index of the last call
-	Summaries   []cache.Entry[string, string]     `json:",omitempty"`
-	Definitions []cache.TaskEntry[string, string] `json:",omitempty"`
+	Index       string        `json:"i"` // fingerprint of the index of the last call
+	Summaries   []keptSummary `json:"sc,omitempty"`
+	Definitions []keptDefined `json:"dc,omitempty"`
 
 	summaries   *cache.Turns[string, string] // domain → hash of its summaries
 	definitions *cache.Task[string, string]  // skill → hash of its file
+}
+
+// A record is an [Event] as it is stored.
+type record struct {
+	Turn   int      `json:"t"`
+	From   Layer    `json:"f"`
+	To     Layer    `json:"o"`
+	Rule   string   `json:"r"`
+	Names  []string `json:"n,omitempty"`
+	Score  float32  `json:"s,omitempty"`
+	Reason string   `json:"y,omitempty"`
+}
+
+// keptSummary and keptDefined are entries of the caches as they are stored.
+type keptSummary struct {
+	Key    string `json:"k"`
+	Value  string `json:"v"`
+	Loaded int    `json:"t"`
+}
+
+type keptDefined struct {
+	Key    string `json:"k"`
+	Value  string `json:"v"`
+	Pinned bool   `json:"p,omitempty"`
 }
 
 // stateVersion goes up when older states cannot be read any more.
@@ -98,16 +123,16 @@ const stateVersion = 1
 
 // visible is a domain with the skills of it that are shown.
 type visible struct {
-	Domain string
-	Skills []string
-	More   int `json:",omitempty"` // that were cut
+	Domain string   `json:"d"`
+	Skills []string `json:"s"`
+	More   int      `json:"m,omitempty"` // that were cut
 }
 
 // tried is a domain or skill that is left out after it was tried in vain.
 type tried struct {
-	Name  string
-	Skill bool `json:",omitempty"` // else a domain
-	Until int  // turn in which it counts again
+	Name  string `json:"n"`
+	Skill bool   `json:"s,omitempty"` // else a domain
+	Until int    `json:"t"`           // turn in which it counts again
 }
 
 // triedTurns is how many turns something tried is left out, at most.
@@ -133,8 +158,16 @@ func (st *state) restore(o *Options) (err error) {
 	if st.definitions, err = cache.NewTask[string, string](&cache.TaskOptions{Capacity: mostLoaded}); err != nil {
 		return err
 	}
-	st.summaries.Restore(st.Turn, st.Summaries)
-	st.definitions.Restore(st.Definitions)
+	entries := make([]cache.Entry[string, string], len(st.Summaries))
+	for i, e := range st.Summaries {
+		entries[i] = cache.Entry[string, string](e)
+	}
+	st.summaries.Restore(st.Turn, entries)
+	task := make([]cache.TaskEntry[string, string], len(st.Definitions))
+	for i, e := range st.Definitions {
+		task[i] = cache.TaskEntry[string, string](e)
+	}
+	st.definitions.Restore(task)
 	st.Summaries, st.Definitions = nil, nil
 	return nil
 }
@@ -154,7 +187,12 @@ func decodeState(data []byte, o *Options) (*state, error) {
 func (st *state) encode() ([]byte, error) {
 	for {
 		flat := *st
-		flat.Summaries, flat.Definitions = st.summaries.Entries(), st.definitions.Entries()
+		for _, e := range st.summaries.Entries() {
+			flat.Summaries = append(flat.Summaries, keptSummary(e))
+		}
+		for _, e := range st.definitions.Entries() {
+			flat.Definitions = append(flat.Definitions, keptDefined(e))
+		}
 		data, err := json.Marshal(&flat)
 		if err != nil || len(data) <= maxState || !st.shed() {
 			return data, err
@@ -177,7 +215,9 @@ func (st *state) shed() bool {
 	case len(st.Tried) > 0:
 		st.Tried = st.Tried[half(len(st.Tried)):]
 	case st.summaries.Len() > len(st.Visible):
-		shown := func(d string) bool { return slices.ContainsFunc(st.Visible, func(v visible) bool { return v.Domain == d }) }
+		shown := func(d string) bool {
+			return slices.ContainsFunc(st.Visible, func(v visible) bool { return v.Domain == d })
+		}
 		for _, d := range st.summaries.Keys() {
 			if !shown(d) {
 				st.summaries.Remove(d)

@@ -24,7 +24,7 @@ func TestState(t *testing.T) {
 		st.Gone = append(st.Gone, name(i))
 		st.Left = append(st.Left, name(i))
 		if i < keptEvents {
-			st.Events = append(st.Events, Event{Rule: "match", Names: []string{name(i)}})
+			st.Events = append(st.Events, record{Rule: "match", Names: []string{name(i)}})
 		}
 	}
 	st.Loaded = st.definitions.Keys()
@@ -47,7 +47,7 @@ func TestState(t *testing.T) {
 }
 
 func TestDecodeState(t *testing.T) {
-	for name, data := range map[string]string{"not JSON": "x", "another version": `{"Version":99}`, "nothing": "{}"} {
+	for name, data := range map[string]string{"not JSON": "x", "another version": `{"v":99}`, "nothing": "{}"} {
 		if _, err := decodeState([]byte(data), &Options{}); err == nil || !strings.Contains(err.Error(), "end the session") {
 			t.Errorf("%s: %v", name, err)
 		}

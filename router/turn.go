@@ -46,7 +46,7 @@ func (t *turn) note(e Event) {
 		st.Layer, st.Stalls = e.To, 0
 	}
 	t.events = append(t.events, e)
-	st.Events = append(st.Events, e)
+	st.Events = append(st.Events, record(e))
 	st.Events = st.Events[max(0, len(st.Events)-keptEvents):]
 	t.s.r.log.Debug("session", "turn", e.Turn, "rule", e.Rule, "from", e.From.String(), "to", e.To.String(), "names", e.Names)
 }
@@ -110,8 +110,9 @@ func (t *turn) resettle(rule string) {
 // expire drops what was kept for its turns.
 func (t *turn) expire(utterance string) {
 	st := t.st
-	for _, d := range st.summaries.Advance(st.Turn) {
-		t.event("expired", d)
+	if out := st.summaries.Advance(st.Turn); len(out) > 0 {
+		slices.Sort(out) // what expires at once does so in no order
+		t.event("expired", out...)
 	}
 	if len(st.Tried) == 0 {
 		return
@@ -235,10 +236,16 @@ func (t *turn) follow(r *Route) {
 		if st.Task && len(st.TaskDomains) > 0 && !slices.ContainsFunc(fresh, func(d string) bool { return slices.Contains(st.TaskDomains, d) }) {
 			t.endTask("switch")
 		}
-		// What was tried counts again once another domain matches.
+		// What was tried counts again once it is named or another domain matches.
 		st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool {
-			return r.Outcome != Direct && (!x.Skill || !t.inAny(x.Name, fresh))
+			if r.Outcome == Direct {
+				return x.Skill && slices.ContainsFunc(r.Loaded, func(d *definitions.Skill) bool { return d.Name == x.Name })
+			}
+			return !x.Skill || !t.inAny(x.Name, fresh)
 		})
+		if r.Flat {
+			r.showAll(t.asker(true))
+		}
 	}
 	t.serve(r)
 	e := Event{Rule: string(r.Outcome), Score: r.Top().Score}
@@ -251,7 +258,6 @@ func (t *turn) follow(r *Route) {
 				r.New = append(r.New, d.Name)
 			}
 			t.take(d)
-			st.count(d.Name, true)
 			e.Names = append(e.Names, d.Name)
 		}
 		t.decide()
@@ -409,12 +415,14 @@ func (t *turn) beginTask() {
 func (t *turn) endTask(rule string) {
 	st := t.st
 	var out []string
-	for _, name := range st.definitions.End() {
-		if slices.Contains(st.Loaded, name) {
-			out = append(out, name)
-			st.unload(name)
+	over := st.definitions.End()
+	st.Loaded = slices.DeleteFunc(st.Loaded, func(name string) bool {
+		if !slices.Contains(over, name) {
+			return false
 		}
-	}
+		out = append(out, name)
+		return true
+	})
 	st.TaskDomains, st.Tried, st.Task = nil, nil, false
 	t.settle(Event{Rule: rule, Names: out})
 }
