@@ -122,7 +122,7 @@ func TestBuildOfNothing(t *testing.T) {
 		if len(hits) > 0 || err != nil {
 			t.Errorf("%s: Like: got %v, %v", name, hits, err)
 		}
-		if _, err := decode(encode(t, ix)); err != nil {
+		if _, err := decode(encode(t, ix), here); err != nil {
 			t.Errorf("%s: reading back: %v", name, err)
 		}
 	}

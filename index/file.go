@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"skillrouter/definitions"
@@ -45,6 +46,9 @@ type meta struct {
 // WriteFile writes the index to path, in a folder that must be there: to a file
 // beside it first, which is then renamed, so that a failed run leaves the old
 // one. Equal indexes give equal bytes.
+//
+// Folders that were given by a relative path are kept relative to the file:
+// both can be moved together, and [Open] finds them from anywhere.
 func (ix *Index) WriteFile(path string) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -58,7 +62,7 @@ func (ix *Index) WriteFile(path string) (err error) {
 		}
 	}()
 	buffered := bufio.NewWriterSize(tmp, 1<<20)
-	if err := ix.write(buffered); err != nil {
+	if err := ix.write(buffered, filepath.Dir(path)); err != nil {
 		return err
 	}
 	if err := buffered.Flush(); err != nil {
@@ -76,7 +80,8 @@ func (ix *Index) WriteFile(path string) (err error) {
 	return os.Rename(tmp.Name(), path)
 }
 
-func (ix *Index) write(w io.Writer) error {
+// write writes the index as a file in the folder dir.
+func (ix *Index) write(w io.Writer, dir string) error {
 	sum := sha256.New()
 	e := &encoder{w: io.MultiWriter(w, sum)}
 	e.raw([]byte(magic))
@@ -87,7 +92,7 @@ func (ix *Index) write(w io.Writer) error {
 		Calibration: ix.calibration,
 	}
 	if ix.source != nil {
-		m.Roots, m.Depth = ix.source.Roots(), ix.source.Depth()
+		m.Roots, m.Depth = ix.rootsFrom(dir), ix.source.Depth()
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -113,6 +118,26 @@ func (ix *Index) write(w io.Writer) error {
 	}
 	_, err = w.Write(sum.Sum(nil))
 	return err
+}
+
+// rootsFrom returns the roots, the relative ones as seen from dir.
+func (ix *Index) rootsFrom(dir string) []string {
+	roots := ix.source.Roots()
+	from, err := filepath.Abs(dir)
+	for i, r := range roots {
+		if err != nil || filepath.IsAbs(r) && !slices.Contains(ix.relative, i) {
+			continue
+		}
+		full, err := filepath.Abs(r)
+		if err != nil {
+			continue
+		}
+		roots[i] = full
+		if r, err := filepath.Rel(from, full); err == nil { // fails between drives
+			roots[i] = filepath.ToSlash(r)
+		}
+	}
+	return roots
 }
 
 func (ix *Index) matrices() []*matrix {
@@ -173,7 +198,7 @@ func Open(ctx context.Context, path string, e Embedder) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
-	ix, err := decode(data)
+	ix, err := decode(data, filepath.Dir(path))
 	if err != nil {
 		return nil, &FormatError{path, err.Error()}
 	}
@@ -201,8 +226,8 @@ func IsFile(path string) bool {
 	return err == nil && string(head) == magic
 }
 
-// decode reads what write wrote.
-func decode(data []byte) (*Index, error) {
+// decode reads what write wrote for a file in the folder dir.
+func decode(data []byte, dir string) (*Index, error) {
 	if len(data) < len(magic)+4+sha256.Size || !bytes.HasPrefix(data, []byte(magic)) {
 		return nil, errors.New("not an index of skillrouter")
 	}
@@ -247,7 +272,11 @@ func decode(data []byte) (*Index, error) {
 	if len(m.Roots) > 0 {
 		roots := make([]definitions.Root, len(m.Roots))
 		for i, r := range m.Roots {
-			roots[i].Path = r
+			roots[i].Path = filepath.FromSlash(r)
+			if !filepath.IsAbs(roots[i].Path) {
+				roots[i].Path = filepath.Join(dir, roots[i].Path)
+				ix.relative = append(ix.relative, i)
+			}
 		}
 		ix.source, d.err = definitions.NewSource(roots, &definitions.Options{Depth: m.Depth})
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"skillrouter/definitions"
 )
 
 // sign puts the right checksum under the body of a file.
@@ -28,20 +30,23 @@ func unsigned(file []byte) []byte { return file[:len(file)-sha256.Size] }
 func TestReadBackRoutesAlike(t *testing.T) {
 	for _, e := range []Embedder{builtIn(t), &words{dim: 32}} {
 		for name, ix := range map[string]*Index{"office": build(t, office(), e), "many": buildMany(t, 120, e)} {
-			file := encode(t, ix)
 			path := filepath.Join(t.TempDir(), "x.idx")
 			if err := ix.WriteFile(path); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, file) {
-				t.Fatalf("%s: WriteFile wrote other bytes, error %v", name, err)
+			file, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
 			}
 			read, err := Open(t.Context(), path, e)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(encode(t, read), file) {
-				t.Errorf("%s: written again, the bytes are others", name)
+			if err := read.WriteFile(path); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, file) {
+				t.Errorf("%s: written again, the bytes are others, error %v", name, err)
 			}
 			if read.Fingerprint() != ix.Fingerprint() || read.EmbedderID() != e.ID() {
 				t.Errorf("%s: got %s by %s", name, read.Fingerprint(), read.EmbedderID())
@@ -277,7 +282,7 @@ func FuzzDecode(f *testing.F) {
 		if mend {
 			data = sign(data)
 		}
-		ix, err := decode(data)
+		ix, err := decode(data, here)
 		if err != nil {
 			return
 		}
@@ -294,7 +299,7 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("byte %d changed by %#x: domain %d has score %v", at, flip, d.Domain, d.Score)
 			}
 		}
-		again, err := decode(encode(t, ix))
+		again, err := decode(encode(t, ix), here)
 		if err != nil {
 			t.Fatalf("byte %d changed by %#x: written back, it is refused: %v", at, flip, err)
 		}
@@ -315,7 +320,7 @@ func FuzzDecodeBytes(f *testing.F) {
 	f.Add(append([]byte{2, 0, 0, 0, 0, 0, 0, 0, '{', '}'}, make([]byte, 16*8+4)...))
 	f.Fuzz(func(t *testing.T, parts []byte) {
 		head := binary.LittleEndian.AppendUint32([]byte(magic), version)
-		ix, err := decode(sign(append(head, parts...)))
+		ix, err := decode(sign(append(head, parts...)), here)
 		if err != nil {
 			return
 		}
@@ -338,4 +343,72 @@ func TestOpenStopsWithItsContext(t *testing.T) {
 	if ix != nil || !errors.Is(err, context.Canceled) || errors.As(err, &format) {
 		t.Errorf("got index %v, error %v", ix != nil, err)
 	}
+}
+
+// Folders given by a relative path are found from anywhere, and where they
+// were moved to together with the file.
+func TestRelativeFolders(t *testing.T) {
+	e := &words{dim: 8}
+	base, other := t.TempDir(), t.TempDir()
+	if err := os.CopyFS(filepath.Join(base, "work", "skills"), office()); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(base, "work"))
+	c, err := definitions.Load(t.Context(), []definitions.Root{{Path: "skills"}, {Path: other}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Build(t.Context(), c, e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("kept", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := ix.WriteFile(filepath.Join("kept", "x.idx")); err != nil {
+		t.Fatal(err)
+	}
+	reads := func(path string) *Index {
+		t.Helper()
+		ix, err := Open(t.Context(), path, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"trains", "hotels"} {
+			if _, err := ix.Get(name); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		if roots := ix.source.Roots(); roots[1] != other {
+			t.Errorf("%s: the absolute folder is %s", path, roots[1])
+		}
+		return ix
+	}
+	reads(filepath.Join("kept", "x.idx"))
+	t.Chdir(base)
+	reads(filepath.Join("work", "kept", "x.idx"))
+	reads(filepath.Join(base, "work", "kept", "x.idx"))
+
+	// Opened by an absolute path and written beside: the same bytes.
+	path := filepath.Join(base, "work", "kept", "x.idx")
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(base, "work", "kept", "y.idx")
+	if err := reads(path).WriteFile(again); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(again); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("written again, the bytes are others, error %v", err)
+	}
+	if err := reads(path).WriteFile(filepath.Join(base, "z.idx")); err != nil {
+		t.Fatal(err)
+	}
+	reads(filepath.Join(base, "z.idx"))
+
+	if err := os.Rename(filepath.Join(base, "work"), filepath.Join(base, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	reads(filepath.Join(base, "moved", "kept", "x.idx"))
 }

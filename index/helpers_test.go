@@ -180,11 +180,14 @@ func buildMany(tb testing.TB, n int, e Embedder) *Index {
 	return ix
 }
 
+// here is where the files of tests would be.
+const here = "."
+
 // encode returns the bytes of an index file.
 func encode(tb testing.TB, ix *Index) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := ix.write(&b); err != nil {
+	if err := ix.write(&b, here); err != nil {
 		tb.Fatal(err)
 	}
 	return b.Bytes()

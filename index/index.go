@@ -55,6 +55,7 @@ type Index struct {
 	summaries    []summaries.Summary // without manual ones
 	counts       definitions.Counts
 	source       *definitions.Source
+	relative     []int // roots of source that a file names relative to itself, although they are absolute now
 
 	zero         []float32
 	rows         matrix  // by skill: centroid of its phrases

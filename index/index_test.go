@@ -313,7 +313,7 @@ func TestWithoutFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := decode(encode(t, ix))
+	read, err := decode(encode(t, ix), here)
 	if err != nil {
 		t.Fatal(err)
 	}
