@@ -13,6 +13,7 @@ import (
 // phrases are the fixed words of a prompt in one language.
 type phrases struct {
 	index     string // heads layer 1
+	choose    string // ends it: how to come to summaries
 	nearest   string // with the nearest domains
 	available string // heads the summaries
 	domain    string // heads the summaries of one domain
@@ -32,7 +33,7 @@ type phrases struct {
 func phrasesIn(lang string) *phrases {
 	if lang == "zh" {
 		return &phrases{
-			index: "技能领域：", available: "可用技能：", domain: "可用技能（%s）：", fallback: "可用技能（通用领域 %s）：",
+			index: "技能领域：", choose: "按名称选择一个领域，即可查看其中的技能。", available: "可用技能：", domain: "可用技能（%s）：", fallback: "可用技能（通用领域 %s）：",
 			nearest: "没有领域与当前请求直接匹配；如果确实需要技能，最接近的领域是：%s。",
 			more:    "（此领域另有 %d 个技能）", also: "同样匹配但未展开的领域：", gone: "以下技能已被删除，不再可用：%s。",
 			use:   "摘要只说明技能何时适用；使用某个技能之前，先按名称加载它的完整定义（定义已在下文给出的除外）。",
@@ -41,7 +42,7 @@ func phrasesIn(lang string) *phrases {
 		}
 	}
 	return &phrases{
-		index: "Skill domains:", available: "Available skills:", domain: "Available skills (%s):", fallback: "Available skills (general domain %s):",
+		index: "Skill domains:", choose: "Choose a domain by name to see its skills.", available: "Available skills:", domain: "Available skills (%s):", fallback: "Available skills (general domain %s):",
 		nearest: "No domain matches the request directly. If it needs a skill at all, the nearest domains are: %s.",
 		more:    "(and %d more skills in this domain)", also: "Also matching, skills not listed:", gone: "Deleted and no longer available: %s.",
 		use:   "A summary only says when a skill fits. Before using a skill, load its full definition by name, unless it stands below.",
@@ -75,7 +76,9 @@ func (r *Route) Prompt() string {
 	p := phrasesIn(lang)
 	var b block
 	if !r.Flat {
-		b.add(p.index, layer1)
+		if layer1 != "" {
+			b.add(p.index, layer1+"\n"+p.choose)
+		}
 		if len(r.nearest) > 0 {
 			b.add("", fmt.Sprintf(p.nearest, list(r.Nearest(), p.comma)))
 		}

@@ -136,7 +136,7 @@ func TestSessionProperties(t *testing.T) {
 		{"150 skills, no bounds", large, router.Options{Threshold: -1, MaxSummaries: -1}, benchUtterances, 16 << 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for seed := range uint64(8) {
+			for seed := range uint64(4) {
 				random := rand.New(rand.NewPCG(seed, 7))
 				store := newScale(t)
 				one, other, uncached := c.opts, c.opts, c.opts
@@ -153,7 +153,7 @@ func TestSessionProperties(t *testing.T) {
 				}
 				var trail []string
 				asked := false
-				for _, step := range steps(random, c.ix, c.utterances, 60) {
+				for _, step := range steps(random, c.ix, c.utterances, 50) {
 					trail = append(trail, step.name)
 					x, err := step.do(t.Context(), session(a))
 					st := (dialogue{t, session(a)}).state()

@@ -11,7 +11,7 @@ type Trace struct {
 	Rule      Outcome
 	Threshold float64
 	Domains   []DomainTrace // as [Route].Domains
-	Terms     []string      // words of the utterance that count, each once
+	Terms     []string      // of the utterance, in the form in which words are compared, each once
 	Flat      bool
 	Degraded  bool
 	Clipped   bool
