@@ -22,6 +22,15 @@ func describe(members []string, sums map[string]*summaries.Summary) string {
 	if len(gists) == 0 {
 		return ""
 	}
+	chosen := pick(gists, describeMembers)
+	if han {
+		return strings.Join(chosen, "、")
+	}
+	return strings.Join(chosen, ", ")
+}
+
+// pick returns up to n texts that share most with all and least with each other.
+func pick(gists []gist, n int) []string {
 	weights := make(map[string]float64) // term → share of members that have it
 	for _, g := range gists {
 		for t := range g.terms {
@@ -30,7 +39,7 @@ func describe(members []string, sums map[string]*summaries.Summary) string {
 	}
 	var chosen []string
 	covered := make(map[string]bool)
-	for len(chosen) < min(describeMembers, len(gists)) {
+	for len(chosen) < min(n, len(gists)) {
 		best, bestScore := -1, 0.0
 		for i, g := range gists {
 			score := 0.0
@@ -51,10 +60,7 @@ func describe(members []string, sums map[string]*summaries.Summary) string {
 		}
 		chosen = append(chosen, gists[best].text)
 	}
-	if han {
-		return strings.Join(chosen, "、")
-	}
-	return strings.Join(chosen, ", ")
+	return chosen
 }
 
 // gist is a member's capability with its content terms.

@@ -3,8 +3,11 @@
 //
 // A catalog's skillrouter.yaml may name the domains ([ParseFile], [Merge]); [Group] files
 // every skill in the domains of that file, of the skill's own metadata or of its folder;
-// [AppendIndex] renders the index a model reads. The file holds domains, overrides of
-// summary fields, and routing numbers, nothing else, and every part may be left out:
+// [AppendIndex] renders the index a model reads. For skills that nothing files, [Cluster]
+// proposes domains and [Draft] writes them down for a person to edit; [Check] lists what is
+// to be said about the domains there are, [Schema] is for editors. The file holds domains,
+// overrides of summary fields, and routing numbers, nothing else, and every part may be
+// left out:
 //
 //	domains:
 //	  - name: Text processing
