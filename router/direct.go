@@ -62,8 +62,8 @@ func (s *snapshot) direct(utterance string, a *asker) []int32 {
 			}
 			word = word[1:]
 			add(trimName(word))
-		} else if name := trimName(word); strings.ContainsAny(name, "-_") && !strings.ContainsFunc(name, pathRune) {
-			add(name)
+		} else if name := trimName(word); strings.ContainsAny(name, "-_") {
+			add(name) // of a path only the whole would count, and no skill is called so
 		}
 	}
 	return named

@@ -118,3 +118,22 @@ func TestStale(t *testing.T) {
 		t.Errorf("events %q, prompt:\n%s", rules(st.Events), d.prompt())
 	}
 }
+
+// What sticks keeps to the bound of the catalog in use.
+func TestRefreshLowersTheBound(t *testing.T) {
+	f := crowd(6, 6)
+	now := build(t, f)
+	r := newRouter(t, now, &router.Options{Mode: router.Layered, Threshold: -1, Reload: func(context.Context, *index.Index) (*index.Index, error) { return now, nil }})
+	d := newDialogue(t, r, nil)
+	if x := d.say("weather"); len(x.Summaries) != 12 {
+		t.Fatalf("shown %q", shown(x))
+	}
+	f["skillrouter.yaml"] = "routing: {max-summaries: 4}\n"
+	now = build(t, f)
+	if changed, err := r.Refresh(t.Context()); !changed || err != nil {
+		t.Fatalf("Refresh: %v, %v", changed, err)
+	}
+	if x := d.say(" "); len(x.Summaries) != 4 || x.Prompt() != d.prompt() {
+		t.Errorf("shown %q", shown(x))
+	}
+}

@@ -318,3 +318,39 @@ func TestFlatSession(t *testing.T) {
 		t.Errorf("after a stall: layer %s, %d summaries, unloaded %q", d.state().Layer, len(x.Summaries), x.Unloaded)
 	}
 }
+
+// From a skill that was named outright a session backs off to the summaries of
+// its domain, without it, until it counts again.
+func TestNamedSkillStalls(t *testing.T) {
+	d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{SummaryTurns: 20, Stalled: router.Stalled{Summaries: -1}}), nil)
+	d.say("/git-commit")
+	d.do("Use", d.Use(t.Context(), "git-commit"))
+	d.say(follow)
+	d.say(follow)
+	x := d.say(follow) // the first of five
+	if st := d.state(); st.Layer != router.Summaries || !cmp.Equal(st.Domains, []string{"Software engineering"}) || len(x.Summaries) != 4 || x.Outcome != router.Sticky {
+		t.Fatalf("%s, layer %s, visible %q: %q", x.Outcome, st.Layer, st.Domains, shown(x))
+	}
+	const again = "would you merge this branch as it is? then commit my changes"
+	for turn := 2; turn <= 6; turn++ {
+		x := d.say(again)
+		if !slices.Contains(matched(x), "Software engineering") {
+			t.Fatalf("turn %d: %s, matched %q", turn, x.Outcome, matched(x))
+		}
+		if got, want := slices.Contains(shown(x), "git-commit"), turn == 6; got != want {
+			t.Errorf("turn %d: git-commit is shown: %v", turn, got)
+		}
+	}
+}
+
+// A domain that has nothing else to show is none to step back to.
+func TestRejectTheOnlySkill(t *testing.T) {
+	f := crowd(3)
+	f["alone/lone-wolf/SKILL.md"] = skill("lone-wolf", "Howls at the moon. Use at night.", "")
+	d := newDialogue(t, newRouter(t, build(t, f), &router.Options{Mode: router.Layered}), nil)
+	d.say("/lone-wolf")
+	d.do("Reject", d.Reject(t.Context(), "lone-wolf", "it is day"))
+	if st := d.state(); st.Layer != router.Domains || len(st.Domains) > 0 {
+		t.Errorf("layer %s, visible %q", st.Layer, st.Domains)
+	}
+}
