@@ -58,4 +58,5 @@ type Domain struct {
 	Members     []string // names of its skills in catalog order, distinct, without the manual ones
 	Manual      []string // names of its skills that are reached by name only; not counted
 	Written     bool     // named in skillrouter.yaml, rather than by folders or metadata only
+	Clustered   bool     // made by [Cluster] of skills that nothing files
 }

@@ -66,7 +66,8 @@ func TestGroup(t *testing.T) {
 				at1("plugins/backend/skills/a", "a"), at1("backend/b", "b"), at1(".agents/skills/c", "c"), at1("plugins/.x/Skills/d", "d"), at1("7", "line-of-a-catalog"), at1("", "root"),
 			),
 			want: []Domain{
-				{Name: "backend", Members: []string{"a", "b"}}, {Name: "plugins", Members: []string{"d"}},
+				{Name: "backend", Members: []string{"a", "b"}},
+				{Name: "plugins", Members: []string{"d"}},
 				{Name: Unassigned, Members: []string{"c", "line-of-a-catalog", "root"}},
 			},
 			problems: []string{".agents/skills/c/SKILL.md: 3 skills are in no domain: c, line-of-a-catalog, root"},

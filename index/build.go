@@ -53,6 +53,10 @@ func Build(ctx context.Context, c *definitions.Catalog, e Embedder, opts *Option
 	if err := b.embed(ctx); err != nil {
 		return nil, err
 	}
+	b.cluster()
+	if err := b.embedDomains(ctx); err != nil {
+		return nil, err
+	}
 	if err := b.words(ctx); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
@@ -103,10 +107,14 @@ func (b *builder) group(ctx context.Context) error {
 	var problems []definitions.Problem
 	ix.domains, problems = domains.Group(c, file, sums)
 	ix.problems = append(ix.problems, problems...)
-	slices.SortStableFunc(ix.problems, func(a, b definitions.Problem) int {
+	sortProblems(ix.problems)
+	return nil
+}
+
+func sortProblems(ps []definitions.Problem) {
+	slices.SortStableFunc(ps, func(a, b definitions.Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
-	return nil
 }
 
 // print is the fingerprint.
@@ -135,6 +143,7 @@ type builder struct {
 	written    []bool      // by skill: its triggers are its author's, not derived from the description
 	phrases    [][]phrase  // by skill
 	sums       [][]float32 // by skill: weighted sum of its phrases
+	centroids  [][]float32 // by skill: the same, of unit length
 	texts      []lexText
 	stats      *lexStats
 	background []string

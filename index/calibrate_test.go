@@ -141,6 +141,10 @@ func builderOf(tb testing.TB, ix *Index, b *builder) *builder {
 	if err := b.embed(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
+	b.cluster()
+	if err := b.embedDomains(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
 	if err := b.words(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // embedBatch is how many texts one call of the embedder gets.
 const embedBatch = 256
 
-// embed fills the matrices.
+// embed fills the matrices of the skills.
 func (b *builder) embed(ctx context.Context) error {
 	ix := b.ix
 	n := len(ix.skills)
@@ -39,9 +39,6 @@ func (b *builder) embed(ctx context.Context) error {
 	for i := range ix.skills {
 		all = append(all, summaries.Text(&ix.skills[i].Summary))
 	}
-	for d := range ix.domains {
-		all = append(all, domainText(&ix.domains[d]))
-	}
 	b.background = Background()
 	all = append(all, b.background...)
 	vectors, err := b.embedAll(ctx, all)
@@ -51,10 +48,8 @@ func (b *builder) embed(ctx context.Context) error {
 
 	dim := len(vectors[0])
 	ix.rows, ix.texts, ix.phrases = newMatrix(dim, n), newMatrix(dim, n), newMatrix(dim, int(ix.phraseStarts[n]))
-	ix.domainRows, ix.domainTexts = newMatrix(dim, len(ix.domains)), newMatrix(dim, len(ix.domains))
 	texts := vectors[starts[n]:]
-	centroids := make([][]float32, n)
-	b.sums = make([][]float32, n)
+	b.centroids, b.sums = make([][]float32, n), make([][]float32, n)
 	err = parallel(ctx, n, func() func(int) {
 		return func(i int) {
 			sum := make([]float32, dim)
@@ -66,31 +61,55 @@ func (b *builder) embed(ctx context.Context) error {
 					ix.phrases.set(int(ix.phraseStarts[i])+k, v)
 				}
 			}
-			b.sums[i], centroids[i] = sum, slices.Clone(sum)
-			normalize(centroids[i])
-			ix.rows.set(i, centroids[i])
+			b.sums[i], b.centroids[i] = sum, slices.Clone(sum)
+			normalize(b.centroids[i])
+			ix.rows.set(i, b.centroids[i])
 			ix.texts.set(i, texts[i])
 		}
 	})
 	if err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
+	b.negatives = texts[n:]
+	return nil
+}
 
-	place := make(map[string]int, n)
-	for i := range ix.skills {
-		place[ix.skills[i].Name] = i
+// embedDomains fills the matrices of the domains.
+func (b *builder) embedDomains(ctx context.Context) error {
+	ix, place := b.ix, b.skillPlaces()
+	dim := ix.rows.dim
+	texts := make([]string, len(ix.domains))
+	for d := range ix.domains {
+		texts[d] = domainText(&ix.domains[d])
 	}
+	b.progress = nil // that count is full
+	vectors, err := b.embedAll(ctx, texts)
+	if err != nil {
+		return err
+	}
+	ix.domainRows, ix.domainTexts = newMatrix(dim, len(ix.domains)), newMatrix(dim, len(ix.domains))
 	for d := range ix.domains {
 		sum := make([]float32, dim)
 		for _, name := range ix.domains[d].Members {
-			addScaled(sum, centroids[place[name]], 1)
+			addScaled(sum, b.centroids[place[name]], 1)
 		}
 		normalize(sum)
 		ix.domainRows.set(d, sum)
-		ix.domainTexts.set(d, texts[n+d])
+		if len(vectors[d]) != dim {
+			return fmt.Errorf("index: embedder %s changed its dimension from %d to %d", b.embedder.ID(), dim, len(vectors[d]))
+		}
+		ix.domainTexts.set(d, vectors[d])
 	}
-	b.negatives = texts[n+len(ix.domains):]
 	return nil
+}
+
+// skillPlaces tells where each skill stands.
+func (b *builder) skillPlaces() map[string]int {
+	place := make(map[string]int, len(b.ix.skills))
+	for i := range b.ix.skills {
+		place[b.ix.skills[i].Name] = i
+	}
+	return place
 }
 
 // embedAll embeds texts in batches, each distinct text once. An embedder that
