@@ -30,7 +30,7 @@ func (letters) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return vs, nil
 }
 
-func TestContained(t *testing.T) {
+func TestIndexContained(t *testing.T) {
 	skill := func(name, triggers string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte("---\nname: " + name + "\ndescription: Does " + name + ". Use when asked.\nmetadata:\n  triggers: " + triggers + "\n---\n# x\n")}
 	}
