@@ -5,8 +5,8 @@
 // turns of one dialogue. Both answer with a [Route]: what matched, what is
 // shown, and why.
 //
-// Reading order: router.go, route.go, match.go (the outcomes), session.go (the
-// state machine), prompt.go.
+// Reading order: router.go, route.go, match.go (the outcomes), session.go and
+// turn.go (the state machine), prompt.go, trace.go.
 package router
 
 import (
@@ -333,7 +333,8 @@ func (r *Router) Refresh(ctx context.Context) (changed bool, err error) {
 }
 
 // Route routes one utterance outside any session. It returns an error only
-// when ctx has ended; an utterance that matches nothing is a Route that says so.
+// when ctx has ended; an utterance that matches nothing is a Route that says
+// so. It opens a file only for a skill that the utterance names outright.
 func (r *Router) Route(ctx context.Context, utterance string) (*Route, error) {
 	return r.RouteFor(ctx, utterance, nil)
 }
