@@ -62,7 +62,9 @@ type SessionOptions struct {
 // fallback domains and a flat catalog in layer summaries. From definitions a
 // session steps back to what is visible or, if that is nothing, to the domain
 // of the skill. Turns count as stalled only once the host has made a decision
-// at all, in layer definitions only once it has called Use. What was left out
+// at all, in layer definitions only once it has called Use; their count starts
+// anew in another layer, with a match elsewhere, a rejection and the end of a
+// task. What was left out
 // counts again when the task ends, after 5 turns, when another domain matches,
 // or when the user names it.
 type Session struct {
@@ -262,6 +264,7 @@ func (s *Session) Reject(ctx context.Context, skill, reason string) error {
 			return err
 		}
 		st := t.st
+		st.Stalls = 0 // the host is at work
 		st.leaveOut(skill, true, st.Turn+1+triedTurns)
 		st.unload(skill)
 		for i := range st.Visible {

@@ -233,6 +233,9 @@ func (t *turn) follow(r *Route) {
 	fresh := t.fresh(r)
 	if len(fresh) > 0 {
 		st.Asked = false
+		if !slices.ContainsFunc(st.Visible, func(v visible) bool { return slices.Contains(fresh, v.Domain) }) {
+			st.Stalls = 0 // another subject
+		}
 		if st.Task && len(st.TaskDomains) > 0 && !slices.ContainsFunc(fresh, func(d string) bool { return slices.Contains(st.TaskDomains, d) }) {
 			t.endTask("switch")
 		}
@@ -423,6 +426,6 @@ func (t *turn) endTask(rule string) {
 		out = append(out, name)
 		return true
 	})
-	st.TaskDomains, st.Tried, st.Task = nil, nil, false
+	st.TaskDomains, st.Tried, st.Task, st.Stalls = nil, nil, false, 0
 	t.settle(Event{Rule: rule, Names: out})
 }

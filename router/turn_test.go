@@ -184,6 +184,28 @@ func TestStallsOnlyForHostsThatDecide(t *testing.T) {
 	}
 }
 
+// Another subject, a rejection and the end of a task are no standstill.
+func TestStallsStartAnew(t *testing.T) {
+	for name, between := range map[string]func(d dialogue){
+		"another subject": func(d dialogue) { d.say(queries) },
+		"a rejection":     func(d dialogue) { d.do("Reject", d.Reject(t.Context(), "meeting-minutes", "too long")) },
+		"a task's end":    func(d dialogue) { d.do("EndTask", d.EndTask(t.Context())) },
+	} {
+		d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{SummaryTurns: 20}), nil)
+		d.say(office)
+		d.do("Use", d.Use(t.Context(), "email-draft"))
+		d.say(follow) // the first turn without a decision
+		d.say(follow) // the second begins
+		between(d)
+		if x := d.say(follow); slices.Contains(rules(x.Events), "stalled") {
+			t.Errorf("%s: backs off all the same", name)
+		}
+		if !slices.Contains(append(rules(d.say(follow).Events), rules(d.say(follow).Events)...), "stalled") {
+			t.Errorf("%s: does not back off any more", name)
+		}
+	}
+}
+
 func TestStalledTurns(t *testing.T) {
 	for _, test := range []struct {
 		opts router.Options
