@@ -292,6 +292,10 @@ func TestCatalogLoads(t *testing.T) {
 		for _, f := range summaries.Check(&m) {
 			t.Errorf("%s: %s: %s", f.Skill, f.Field, f.What)
 		}
+		line := string(summaries.AppendLine(nil, &m))
+		if strings.Contains(line, "…") || len(m.Triggers) > 2 && !strings.Contains(line, m.Triggers[2]) {
+			t.Errorf("the line is cut: %s", line)
+		}
 	}
 }
 
@@ -357,6 +361,9 @@ func TestCatalogTools(t *testing.T) {
 			t.Fatal(err)
 		}
 		withTools++
+		if s.Metadata.FromSummary {
+			t.Errorf("%s is to be used from its summary, but its functions come with its definition", name)
+		}
 		for _, d := range readTools(t, name, data) {
 			declared = append(declared, d.Name)
 			if !strings.Contains(s.body, "`"+d.Name+"`") {
