@@ -19,6 +19,7 @@ import (
 
 	"skillrouter/definitions"
 	"skillrouter/examples/tools"
+	"skillrouter/index"
 	"skillrouter/internal/text"
 	"skillrouter/summaries"
 )
@@ -497,6 +498,11 @@ func TestUtterances(t *testing.T) {
 	member := members(readDomains(t, Catalog()), skills)
 	lines := bytes.Split(bytes.TrimSpace(Utterances()), []byte("\n"))
 	kinds, served, seen, chinese := map[string]int{}, map[string]int{}, map[string]int{}, 0
+	// What scores are calibrated with must not be what they are tried with.
+	background := map[string]bool{}
+	for _, s := range index.Background() {
+		background[text.Fold(s)] = true
+	}
 	for i, line := range lines {
 		var u struct {
 			Text    string   `json:"text"`
@@ -519,6 +525,9 @@ func TestUtterances(t *testing.T) {
 			t.Errorf("line %d says the same as line %d", i+1, other)
 		}
 		seen[text.Fold(u.Text)] = i + 1
+		if background[text.Fold(u.Text)] {
+			t.Errorf("line %d: %q is in the background of the calibration", i+1, u.Text)
+		}
 		if err := needs(member, u.Skills, u.Domains); err != nil {
 			t.Errorf("line %d: %v", i+1, err)
 		}
