@@ -76,8 +76,8 @@ func ExampleRouter_session() {
 	}
 	fmt.Println(state.Layer, state.Domains)
 	// Output:
-	// 1 one 6 0 0
-	// 2 sticky 0 6 0
-	// 3 one 5 0 6
+	// 1 one 11 0 0
+	// 2 sticky 0 11 0
+	// 3 one 10 0 11
 	// summaries [Software engineering]
 }

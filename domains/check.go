@@ -154,7 +154,7 @@ func (c *checker) domain(d *Domain) {
 		c.report(d, definitions.Warning, "jargon", "name it in users' words", "domain %q: users do not say %q", d.Name, word)
 	}
 	if d.Description == "" {
-		c.report(d, definitions.Warning, "no-description", "complete: mainly handles …", "domain %q has no description", d.Name)
+		c.report(d, definitions.Warning, "no-description", "complete: mainly handles: …", "domain %q has no description", d.Name)
 	}
 	if len(c.items) > 0 {
 		for _, m := range slices.Concat(d.Members, d.Manual) {

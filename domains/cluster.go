@@ -36,7 +36,7 @@ type Proposal struct {
 // A ProposedDomain is one domain of a [Proposal].
 type ProposedDomain struct {
 	Name        string // distinct, one to four words, in the language of most members
-	Description string // completes "mainly handles …"
+	Description string // completes "mainly handles: …"
 	Keywords    []string
 	Members     []ProposedMember // by name; 5 to 15 where there are enough skills
 	Reason      string           // what the members have in common

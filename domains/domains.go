@@ -11,7 +11,7 @@
 //
 //	domains:
 //	  - name: Text processing
-//	    description: summarise, rewrite, translate and clean up text # completes "mainly handles …"
+//	    description: summarise, rewrite, translate and clean up text # completes "mainly handles: …"
 //	    keywords: [summary, translate, 摘要, 翻译]    # matched, never printed
 //	    fallback: true                               # used when nothing matches
 //	    folder: text-processing                      # skills below this folder belong here; may be a list
@@ -52,7 +52,7 @@ const IndexLimit = 500
 // A Domain is one group of skills that handle one kind of task.
 type Domain struct {
 	Name        string
-	Description string   // completes "mainly handles …"; "" if nothing could be said
+	Description string   // completes "mainly handles: …"; "" if nothing could be said
 	Keywords    []string // matched and embedded, never printed
 	Fallback    bool     // used when nothing matches
 	Members     []string // names of its skills in catalog order, distinct, without the manual ones

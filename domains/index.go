@@ -65,7 +65,7 @@ func AppendIndex(dst []byte, ds []Domain, o *IndexOptions) (out []byte, shown in
 
 // Line returns the line of one domain with n skills, without a line end:
 //
-//   - name (contains N skills): mainly handles DESCRIPTION
+//   - name (contains N skills), mainly handles: DESCRIPTION
 //
 // in Chinese for a Chinese domain or lang "zh", in English for lang "en". A description of
 // more than 100 characters, three times that if not Chinese, is cut.
@@ -78,7 +78,7 @@ func Line(d *Domain, n int, lang string) string {
 // entry is a domain ready to be written: safe single lines and their lengths.
 type entry struct {
 	head        string // "- name (contains N skills)"
-	label       string // ": mainly handles "
+	label       string // ", mainly handles: "
 	description string
 
 	headLen, labelLen, descriptionLen int
@@ -91,7 +91,7 @@ func newEntry(d *Domain, n int, lang string) entry {
 	name := safe(d.Name)
 	if lang == "zh" || lang != "en" && isChinese(name+e.description) {
 		e.head = fmt.Sprintf("- %s（包含 %d 个技能）", name, n)
-		e.label = "：主要处理"
+		e.label = "，主要处理："
 		if first, _ := utf8.DecodeRuneInString(e.description); !text.IsHan(first) {
 			e.label += " "
 		}
@@ -101,7 +101,7 @@ func newEntry(d *Domain, n int, lang string) entry {
 			noun = "skill"
 		}
 		e.head = fmt.Sprintf("- %s (contains %d %s)", name, n, noun)
-		e.label = ": mainly handles "
+		e.label = ", mainly handles: "
 	}
 	e.headLen, e.labelLen, e.descriptionLen = text.Len(e.head), text.Len(e.label), text.Len(e.description)
 	e.unit = text.Limit(e.description, 1)

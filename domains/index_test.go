@@ -175,12 +175,12 @@ func TestLine(t *testing.T) {
 		lang string
 		want string
 	}{
-		"English":        {Domain{Name: "Files", Description: "rename and move files"}, 3, "", "- Files (contains 3 skills): mainly handles rename and move files"},
+		"English":        {Domain{Name: "Files", Description: "rename and move files"}, 3, "", "- Files (contains 3 skills), mainly handles: rename and move files"},
 		"one":            {Domain{Name: "Files"}, 1, "", "- Files (contains 1 skill)"},
-		"Chinese":        {Domain{Name: "文件操作", Description: "重命名与移动"}, 12, "", "- 文件操作（包含 12 个技能）：主要处理重命名与移动"},
-		"English forced": {Domain{Name: "文件操作", Description: "重命名"}, 2, "en", "- 文件操作 (contains 2 skills): mainly handles 重命名"},
+		"Chinese":        {Domain{Name: "文件操作", Description: "重命名与移动"}, 12, "", "- 文件操作（包含 12 个技能），主要处理：重命名与移动"},
+		"English forced": {Domain{Name: "文件操作", Description: "重命名"}, 2, "en", "- 文件操作 (contains 2 skills), mainly handles: 重命名"},
 		"Chinese forced": {Domain{Name: "Files"}, 2, "zh", "- Files（包含 2 个技能）"},
-		"cut":            {Domain{Name: "x", Description: strings.Repeat("字", 120)}, 2, "", "- x（包含 2 个技能）：主要处理" + strings.Repeat("字", 99) + "…"},
+		"cut":            {Domain{Name: "x", Description: strings.Repeat("字", 120)}, 2, "", "- x（包含 2 个技能），主要处理：" + strings.Repeat("字", 99) + "…"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
