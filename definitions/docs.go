@@ -102,7 +102,7 @@ func (t *tree) doc(dir spot, name string, e fs.DirEntry, display string, r *repo
 	if err != nil {
 		return d, false
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return d, false

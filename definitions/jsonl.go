@@ -86,7 +86,7 @@ func (l *overlay) addJSONL(ctx context.Context, root int, name string, o *settin
 		c.Problems = append(c.Problems, jsonlProblem(name, err))
 		return nil
 	}
-	defer f.file.Close() //nolint:errcheck // only read
+	defer f.file.Close()
 	others := map[string]int{}
 	own := map[string]bool{} // domains this root has described
 	for n := 0; ; {
@@ -271,7 +271,7 @@ func (s *Source) readLine(ctx context.Context, ref Ref) (*Skill, error) {
 	if err != nil {
 		return nil, fmt.Errorf("definitions: %s: %w", join(name, ""), err)
 	}
-	defer f.file.Close() //nolint:errcheck // only read
+	defer f.file.Close()
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err

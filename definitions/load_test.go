@@ -342,8 +342,15 @@ func TestLoadDocuments(t *testing.T) {
 	}, nil)
 	s, _ := c.Skill("company-api")
 	want := []Doc{
-		{"api-reference.md", 12, true}, {"cut.txt", 513, true}, {"empty.md", 0, true}, {"examples/bad.tsx", 4 - 1, true}, {"examples/good.tsx", 4, true},
-		{"large.txt", 256<<10 + 1, false}, {"latin1.txt", 4, false}, {"logo.png", 6, false}, {"指南.md", 4, true},
+		{"api-reference.md", 12, true},
+		{"cut.txt", 513, true},
+		{"empty.md", 0, true},
+		{"examples/bad.tsx", 4 - 1, true},
+		{"examples/good.tsx", 4, true},
+		{"large.txt", 256<<10 + 1, false},
+		{"latin1.txt", 4, false},
+		{"logo.png", 6, false},
+		{"指南.md", 4, true},
 	}
 	if diff := cmp.Diff(want, s.Docs); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)

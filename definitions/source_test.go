@@ -22,7 +22,9 @@ func TestSourceReadsWhatLoadRead(t *testing.T) {
 		"c.jsonl":        "\ufeff{\"skill\": \"one\", \"description\": \"First.\"}\r\n\r\n{\"skill\": \"two\", \"description\": \"Second.\", \"triggers\": \"x|y\"}",
 	})
 	roots := []Root{
-		{Path: filepath.Join(dir, "skills")}, {Path: filepath.Join(dir, "alone")}, {Path: filepath.Join(dir, "c.jsonl")},
+		{Path: filepath.Join(dir, "skills")},
+		{Path: filepath.Join(dir, "alone")},
+		{Path: filepath.Join(dir, "c.jsonl")},
 		{Path: "memory", FS: memory(map[string]string{"m/SKILL.md": skill("m", "In memory.")})},
 	}
 	c := load(t, roots, nil)

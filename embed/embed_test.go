@@ -47,7 +47,7 @@ func readGolden(tb testing.TB) []goldenRow {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	var rows []goldenRow
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)

@@ -81,7 +81,7 @@ func measure(catalog, queries string, threshold float64) (*eval.Report, int, err
 	if err != nil {
 		return nil, 0, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	cases, err := eval.ReadCases(f, queries)
 	if err != nil {
 		return nil, 0, err
@@ -91,7 +91,7 @@ func measure(catalog, queries string, threshold float64) (*eval.Report, int, err
 	if err != nil {
 		return nil, 0, err
 	}
-	defer r.Close() //nolint:errcheck // nothing was written
+	defer r.Close()
 	rep, err := eval.Run(ctx, r.Router, cases)
 	return rep, len(r.Index().Skills()), err
 }

@@ -59,7 +59,7 @@ func sample(e *embed.Static, dir string) ([]index.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(filepath.Dir(bare)) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(filepath.Dir(bare))
 	catalog, err := definitions.Load(ctx, []definitions.Root{{Path: bare}}, nil)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func sample(e *embed.Static, dir string) ([]index.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	cases, err := eval.ReadCases(f, path)
 	if err != nil {
 		return nil, err

@@ -117,7 +117,7 @@ func TestMetadataBehindName(t *testing.T) {
 // answerDNS answers queries for A with ip and others with nothing, in the form
 // for streams, until conn is closed.
 func answerDNS(conn net.Conn, ip [4]byte, asked chan<- string) {
-	defer conn.Close() //nolint:errcheck // a pipe
+	defer conn.Close()
 	for {
 		var size [2]byte
 		if _, err := io.ReadFull(conn, size[:]); err != nil {
