@@ -220,7 +220,7 @@ func IsFile(path string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	head := make([]byte, len(magic))
 	_, err = io.ReadFull(f, head)
 	return err == nil && string(head) == magic

@@ -73,8 +73,19 @@ func base(gerund string) (verb string, ok bool) {
 		return stem[:len(stem)-1], true
 	}
 	for _, pair := range [...][2]string{
-		{"izing", "ize"}, {"ifying", "ify"}, {"ating", "ate"}, {"ucting", "uct"}, {"ecting", "ect"}, {"aging", "age"}, {"ucing", "uce"},
-		{"osing", "ose"}, {"olving", "olve"}, {"exploring", "explore"}, {"ishing", "ish"}, {"essing", "ess"}, {"orming", "orm"},
+		{"izing", "ize"},
+		{"ifying", "ify"},
+		{"ating", "ate"},
+		{"ucting", "uct"},
+		{"ecting", "etc"},
+		{"aging", "age"},
+		{"ucing", "uce"},
+		{"osing", "ose"},
+		{"olving", "olve"},
+		{"exploring", "explore"},
+		{"ishing", "ish"},
+		{"essing", "ess"},
+		{"orming", "orm"},
 	} {
 		if head, ok := strings.CutSuffix(gerund, pair[0]); ok && len(head)+len(pair[0]) > 6 {
 			return head + pair[1], true
