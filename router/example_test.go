@@ -76,8 +76,8 @@ func ExampleSession() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%d %-6s %-11s new %d, hits %d, unloaded %d, loaded %v\n", st.Turn, route.Outcome, st.Layer,
-			len(route.New), len(route.Hits), len(route.Unloaded), st.Loaded)
+		fmt.Printf("%d %-6s %-11s %q, new %t, hits %t, unloaded %t, loaded %q\n", st.Turn, route.Outcome, st.Layer, st.Domains,
+			len(route.New) > 0, len(route.Hits) > 0, len(route.Unloaded) > 0, st.Loaded)
 	}
 	nothing := func() error { return nil }
 	turn("write an email to decline the offer", func() error { _, err := s.Load(ctx, "email-draft"); return err })
@@ -85,10 +85,10 @@ func ExampleSession() {
 	turn("明天北京会下雨吗", nothing)
 	turn("/git-commit", func() error { return s.EndTask(ctx) })
 	// Output:
-	// 1 one    definitions new 5, hits 0, unloaded 0, loaded [email-draft]
-	// 2 sticky definitions new 0, hits 5, unloaded 0, loaded [email-draft]
-	// 3 one    summaries   new 6, hits 0, unloaded 5, loaded []
-	// 4 direct domains     new 1, hits 0, unloaded 6, loaded []
+	// 1 one    definitions ["Office & communication"], new true, hits false, unloaded false, loaded ["email-draft"]
+	// 2 sticky definitions ["Office & communication"], new false, hits true, unloaded false, loaded ["email-draft"]
+	// 3 one    summaries   ["Data queries"], new true, hits false, unloaded true, loaded []
+	// 4 direct domains     [], new true, hits false, unloaded true, loaded []
 }
 
 // Nothing matches: a question instead of a guess.
@@ -110,7 +110,7 @@ func ExampleRoute_Question() {
 		fmt.Println(q)
 	}
 	// Output:
-	// Is this about Text processing (summarise, rewrite and translate text and pull out its keywords) or File operations (extract, convert, clean up, rename and de-duplicate files and folders)?
+	// Is this about Text processing (summarise, rewrite, proofread, translate, tag and count text) or File operations (extract, convert, merge, resize, clean up, rename and sort files and…)?
 }
 
 func must[T any](x T, err error) T {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -77,7 +78,8 @@ var exampleIndex = sync.OnceValues(func() (*index.Index, error) {
 	return index.Build(context.Background(), c, e, nil)
 })
 
-// exampleCatalog is the index of the example catalog: 24 skills in 5 domains.
+// exampleCatalog is the index of the example catalog. How many skills it has
+// is its own business: what a test expects comes from members.
 func exampleCatalog(t testing.TB) *index.Index {
 	t.Helper()
 	ix, err := exampleIndex()
@@ -85,6 +87,33 @@ func exampleCatalog(t testing.TB) *index.Index {
 		t.Fatal(err)
 	}
 	return ix
+}
+
+// members are the names of a domain's skills without the manual ones.
+func members(t testing.TB, ix *index.Index, domain string) []string {
+	t.Helper()
+	all, err := ix.DomainSummaries(domain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 3 {
+		t.Fatalf("%s has %d skills: too few to show anything by", domain, len(all))
+	}
+	var names []string
+	for _, m := range all {
+		names = append(names, m.Skill)
+	}
+	return names
+}
+
+// without are names that are not in gone.
+func without(names []string, gone ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(gone, name) })
+}
+
+// same tells whether got and want are the same names, in whatever order.
+func same(got, want []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want)))
 }
 
 func newRouter(t testing.TB, ix *index.Index, opts *router.Options) *router.Router {

@@ -198,8 +198,8 @@ func TestNothingMatches(t *testing.T) {
 			t.Errorf("%s is a fallback: %v; matched: %v", d.Name, got, d.Matched)
 		}
 	}
-	if len(x.Summaries) != 5 {
-		t.Errorf("shown %q, want the five skills of the fallback domain", shown(x))
+	if want := members(t, ix, "Text processing"); !same(shown(x), want) {
+		t.Errorf("shown %q, want the skills of the fallback domain: %q", shown(x), want)
 	}
 }
 
@@ -230,7 +230,8 @@ func TestQuestion(t *testing.T) {
 }
 
 func TestAllow(t *testing.T) {
-	r := newRouter(t, exampleCatalog(t), nil)
+	ix := exampleCatalog(t)
+	r := newRouter(t, ix, nil)
 	allow := func(name string) bool { return name != "email-draft" && name != "git-commit" }
 	x, err := r.RouteFor(t.Context(), "write an email to decline the offer", allow)
 	if err != nil {
@@ -247,7 +248,10 @@ func TestAllow(t *testing.T) {
 			t.Errorf("the prompt holds %q", name)
 		}
 	}
-	for _, line := range []string{"- Office & communication (contains 4 skills)", "- Software engineering (contains 4 skills)", "- Data queries (contains 6 skills)"} {
+	// Two domains have one skill less, the others are as they were.
+	hidden := map[string]int{"Office & communication": 1, "Software engineering": 1}
+	for _, d := range ix.Domains() {
+		line := fmt.Sprintf("- %s (contains %d skills)", d.Name, len(members(t, ix, d.Name))-hidden[d.Name])
 		if !strings.Contains(p, line) {
 			t.Errorf("the prompt lacks %q:\n%s", line, p)
 		}
