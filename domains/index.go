@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"skillrouter/definitions"
 	"skillrouter/internal/text"
@@ -92,9 +91,6 @@ func newEntry(d *Domain, n int, lang string) entry {
 	if lang == "zh" || lang != "en" && isChinese(name+e.description) {
 		e.head = fmt.Sprintf("- %s（包含 %d 个技能）", name, n)
 		e.label = "，主要处理："
-		if first, _ := utf8.DecodeRuneInString(e.description); !text.IsHan(first) {
-			e.label += " "
-		}
 	} else {
 		noun := "skills"
 		if n == 1 {

@@ -5,6 +5,8 @@ import (
 	_ "embed" // the utterances below
 	"math"
 	"strings"
+
+	"skillrouter/internal/text"
 )
 
 //go:embed background.txt
@@ -22,13 +24,32 @@ func Background() []string {
 }
 
 const (
-	backgroundShare = 0.2  // assumed share of utterances that belong to no skill
+	backgroundShare = 0.1  // assumed share of utterances that belong to no skill, in each language that the phrases are in
 	backgroundNear  = 0.8  // similarity to a phrase from which one of ours may belong to a skill after all
 	fewPositives    = 50   // below so many phrases the prior stands alone
 	mostPositives   = 2000 // phrases asked for, chosen by hash
 	priorWeight     = 10   // of the prior, in the curvature of the fit; about what 25 phrases weigh
 	rowsEach        = 2    // best domains of an utterance that the fit sees
 )
+
+// A Language of an utterance decides which words can be compared, and so how
+// much evidence there can be at all: over English skills a Chinese utterance
+// has hardly any words, whether it belongs to one or to none.
+type Language int
+
+// The languages.
+const (
+	Other Language = iota // English, and whatever is not Chinese
+	Chinese
+)
+
+// LanguageOf tells in which language s is mainly written.
+func LanguageOf(s string) Language {
+	if text.HanShare(s) >= 0.3 {
+		return Chinese
+	}
+	return Other
+}
 
 // A Calibration maps evidence to scores, for the parts that may be missing.
 type Calibration struct {
@@ -39,24 +60,25 @@ type Calibration struct {
 // among the right ones: a logistic function of how far the evidence lies above
 // what utterances of no skill reach at their best, and of the margin.
 type Curve struct {
-	Mean, Deviation float32    // of the best domain's evidence over the background
+	Mean, Deviation [2]float32 // of the best domain's evidence over the background, by language of the utterance
 	Weights         [4]float64 // of what Features returns; none but the last is negative
 	Phrases         int        // of the catalog it was fitted on; 0: the prior alone
 }
 
 // prior is the curve's weights for catalogs without phrases enough. It was
 // fitted by bench/prior on public sets of which only names and descriptions
-// were indexed (metatool, hwu64, clinc150, crosswoz-zh, api-bank, each alike).
+// were indexed (metatool, hwu64, clinc150, crosswoz-zh, api-bank, each alike),
+// with the same background and share.
 // Level, lead and lag are in units of the catalog's own background, so it
 // carries over from set to set.
-func prior() [4]float64 { return [4]float64{0.35, 1.56, 0.24, -1.78} }
+func prior() [4]float64 { return [4]float64{0.20, 1.74, 0.33, -1.27} }
 
 // Features are what the logistic function weighs: how far the evidence lies
 // above the background, the lead over and the lag behind the best other
 // domain, in deviations of the background, and 1.
-func (c *Curve) Features(evidence, margin float32) [4]float64 {
-	level := float64((evidence - c.Mean) / c.Deviation)
-	m := float64(margin / c.Deviation)
+func (c *Curve) Features(l Language, evidence, margin float32) [4]float64 {
+	level := float64((evidence - c.Mean[l]) / c.Deviation[l])
+	m := float64(margin / c.Deviation[l])
 	x := [4]float64{4 * math.Tanh(level/4), 0, 0, 1} // far above is not much surer than well above
 	if m > 0 {
 		x[1] = math.Sqrt(m)
@@ -75,11 +97,16 @@ func (c *Curve) sound() bool {
 			return false
 		}
 	}
-	return math.Abs(float64(c.Mean)) <= most && c.Deviation >= 1e-3 && c.Deviation <= most
+	for l := range c.Mean {
+		if !(math.Abs(float64(c.Mean[l])) <= most && c.Deviation[l] >= 1e-3 && c.Deviation[l] <= most) {
+			return false
+		}
+	}
+	return true
 }
 
-func (c *Curve) score(evidence, margin float32) float32 {
-	return float32(logistic(c.Features(evidence, margin), c.Weights))
+func (c *Curve) score(l Language, evidence, margin float32) float32 {
+	return float32(logistic(c.Features(l, evidence, margin), c.Weights))
 }
 
 func logistic(x, w [4]float64) float64 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,9 +30,9 @@ func TestSolve(t *testing.T) {
 // drawn returns samples whose answers follow w.
 func drawn(r *rand.Rand, n int, w [4]float64) []Sample {
 	samples := make([]Sample, n)
-	c := Curve{Deviation: 1}
+	c := Curve{Deviation: [2]float32{1, 1}}
 	for i := range samples {
-		x := c.Features(float32(4*r.NormFloat64()), float32(2*r.NormFloat64()))
+		x := c.Features(Other, float32(4*r.NormFloat64()), float32(2*r.NormFloat64()))
 		samples[i] = Sample{Features: x, Right: r.Float64() < logistic(x, w), Weight: 1}
 	}
 	return samples
@@ -112,7 +113,7 @@ func TestScoresRiseWithEvidence(t *testing.T) {
 			for _, margin := range []float32{-3, -0.2, 0, 0.2, 3} {
 				before := float32(-1)
 				for e := float32(-10); e < 10; e += 0.05 {
-					s := c.score(e, margin)
+					s := c.score(Other, e, margin)
 					if s < before || s < 0 || s > 1 {
 						t.Errorf("%s: evidence %v, margin %v: score %v after %v", name, e, margin, s, before)
 					}
@@ -121,7 +122,7 @@ func TestScoresRiseWithEvidence(t *testing.T) {
 			}
 			before := float32(-1)
 			for m := float32(-5); m < 5; m += 0.05 {
-				s := c.score(c.Mean, m)
+				s := c.score(Other, c.Mean[Other], m)
 				if s < before {
 					t.Errorf("%s: margin %v: score %v after %v", name, m, s, before)
 				}
@@ -270,5 +271,50 @@ func TestBackgroundIsVaried(t *testing.T) {
 	}
 	if len(seen) < 400 {
 		t.Errorf("got %d", len(seen))
+	}
+}
+
+func TestLanguageOf(t *testing.T) {
+	for s, want := range map[string]Language{
+		"draft a mail": Other, "给客户写邮件": Chinese, "帮我 review 一下这个 PR": Chinese, "what does 你好 mean in English": Other, "": Other, "42": Other,
+	} {
+		if got := LanguageOf(s); got != want {
+			t.Errorf("%q: got %v, want %v", s, got, want)
+		}
+	}
+}
+
+// Over English skills strangers who speak Chinese reach less evidence, so the
+// same evidence says more for a Chinese utterance; and they do not weigh in the
+// fit of English phrases.
+func TestStrangersOfEachLanguage(t *testing.T) {
+	e := builtIn(t)
+	c := build(t, flat(), e).Calibration().Full
+	if c.Mean[Chinese] >= c.Mean[Other] {
+		t.Fatalf("means %v: strangers in English should reach more over English skills", c.Mean)
+	}
+	if zh, en := c.score(Chinese, c.Mean[Other], 0), c.score(Other, c.Mean[Other], 0); zh <= en {
+		t.Errorf("the same evidence scores %v in Chinese and %v in English", zh, en)
+	}
+	b := builderOf(t, &Index{}, &builder{catalog: loadMany(t, 120), embedder: e})
+	var positives []positive
+	for _, at := range b.places() {
+		positives = append(positives, b.hold(at))
+	}
+	all, err := b.strangers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	english := slices.DeleteFunc(slices.Clone(all), func(q Query) bool { return LanguageOf(q.Utterance) == Chinese })
+	with, err := b.ix.newCurve(t.Context(), positives, all, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := b.ix.newCurve(t.Context(), positives, english, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if with.Weights != without.Weights || len(english) == len(all) {
+		t.Errorf("weights %v with Chinese strangers, %v without", with.Weights, without.Weights)
 	}
 }

@@ -175,7 +175,7 @@ func TestCheckRefuses(t *testing.T) {
 		"a skill without name":     func(ix *Index) { ix.skills[1].Name, ix.skills[1].Summary.Skill = "", "" },
 		"another summary":          func(ix *Index) { ix.skills[1].Summary.Skill = ix.skills[0].Name },
 		"a skill more":             func(ix *Index) { ix.skills = append(ix.skills, Skill{Name: "more"}) },
-		"a curve without scale":    func(ix *Index) { ix.calibration.Semantic.Deviation = 0 },
+		"a curve without scale":    func(ix *Index) { ix.calibration.Semantic.Deviation[Chinese] = 0 },
 		"a curve upside down":      func(ix *Index) { ix.calibration.Lexical.Weights[0] = -1 },
 		"a curve out of all bound": func(ix *Index) { ix.calibration.Full.Weights[3] = 1e300 },
 		"no calibration":           func(ix *Index) { ix.calibration = Calibration{} },

@@ -150,7 +150,7 @@ func (b *builder) hold(at place) positive {
 // newCurve fits a curve on what the index answers without the given parts. It
 // fails only when ctx ends.
 func (ix *Index) newCurve(ctx context.Context, positives []positive, negatives []Query, without Parts) (Curve, error) {
-	c := Curve{Deviation: 1, Weights: prior()}
+	c := Curve{Deviation: [2]float32{1, 1}, Weights: prior()}
 	tops := make([][]DomainScore, len(negatives))
 	err := parallel(ctx, len(negatives), func() func(int) {
 		return func(i int) {
@@ -166,14 +166,20 @@ func (ix *Index) newCurve(ctx context.Context, positives []positive, negatives [
 	if err != nil || len(tops[0]) == 0 {
 		return c, err // without a domain there is nothing to score
 	}
-	var sum, squares float64
-	for _, ds := range tops {
-		sum += float64(ds[0].Evidence)
-		squares += float64(ds[0].Evidence) * float64(ds[0].Evidence)
+	var n, sum, squares, asks [2]float64
+	for i, ds := range tops {
+		l, e := LanguageOf(negatives[i].Utterance), float64(ds[0].Evidence)
+		n[l]++
+		sum[l] += e
+		squares[l] += e * e
 	}
-	n := float64(len(tops))
-	c.Mean = float32(sum / n)
-	c.Deviation = float32(math.Sqrt(max(squares/n-sum/n*sum/n, 1e-4)))
+	for l := range n {
+		if n[l] > 0 {
+			mean := sum[l] / n[l]
+			c.Mean[l] = float32(mean)
+			c.Deviation[l] = float32(math.Sqrt(max(squares[l]/n[l]-mean*mean, 1e-4)))
+		}
+	}
 	if len(positives) < fewPositives {
 		return c, nil
 	}
@@ -185,10 +191,17 @@ func (ix *Index) newCurve(ctx context.Context, positives []positive, negatives [
 		return c, err
 	}
 	var samples []Sample
-	weight := backgroundShare / (1 - backgroundShare) * float64(len(positives)) / n
-	for _, ds := range tops {
+	for i := range positives {
+		asks[LanguageOf(positives[i].utterance)]++
+	}
+	for t, ds := range tops {
+		l := LanguageOf(negatives[t].Utterance)
+		if asks[l] == 0 {
+			continue
+		}
+		weight := backgroundShare / (1 - backgroundShare) * asks[l] / n[l]
 		for i := range ds {
-			samples = append(samples, Sample{Features: c.Features(ds[i].Evidence, margin(ds, i, &c)), Weight: weight})
+			samples = append(samples, Sample{Features: c.Features(l, ds[i].Evidence, margin(ds, i, l, &c)), Weight: weight})
 		}
 	}
 	for _, more := range asked {
@@ -204,6 +217,7 @@ func (ix *Index) ask(p *positive, without Parts, c *Curve) []Sample {
 	defer s.Release()
 	s.collect(&Query{Utterance: p.utterance, Vector: p.vector, Without: without}, &p.held)
 	s.rank(nil)
+	l := LanguageOf(p.utterance)
 	var samples []Sample
 	for k := range s.Domains {
 		right := ix.in(p.held.skill, s.Domains[k].Domain)
@@ -211,7 +225,7 @@ func (ix *Index) ask(p *positive, without Parts, c *Curve) []Sample {
 			continue
 		}
 		samples = append(samples, Sample{
-			Features: c.Features(s.Domains[k].Evidence, margin(s.Domains, k, c)), Right: right, Weight: 1,
+			Features: c.Features(l, s.Domains[k].Evidence, margin(s.Domains, k, l, c)), Right: right, Weight: 1,
 		})
 	}
 	return samples

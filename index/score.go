@@ -102,7 +102,7 @@ func (ix *Index) Score(q *Query) *Scores {
 	case q.Without&Lexical != 0:
 		c = &ix.calibration.Semantic
 	}
-	s.calibrate(c)
+	s.calibrate(c, LanguageOf(q.Utterance))
 	return s
 }
 
@@ -328,11 +328,11 @@ func (s *Scores) rank(allow []bool) {
 }
 
 // calibrate turns evidence into scores.
-func (s *Scores) calibrate(c *Curve) {
+func (s *Scores) calibrate(c *Curve, l Language) {
 	for i := range s.Domains {
 		d := &s.Domains[i]
-		d.Margin = margin(s.Domains, i, c)
-		d.Score = c.score(d.Evidence, d.Margin)
+		d.Margin = margin(s.Domains, i, l, c)
+		d.Score = c.score(l, d.Evidence, d.Margin)
 	}
 	slices.SortFunc(s.Domains, func(a, b DomainScore) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Evidence, a.Evidence), cmp.Compare(s.ix.domains[a.Domain].Name, s.ix.domains[b.Domain].Name))
@@ -341,14 +341,14 @@ func (s *Scores) calibrate(c *Curve) {
 
 // margin is the evidence of domain i of ds, best first, above the best other.
 // A lone domain is compared with what utterances of no skill reach.
-func margin(ds []DomainScore, i int, c *Curve) float32 {
+func margin(ds []DomainScore, i int, l Language, c *Curve) float32 {
 	switch {
 	case i > 0:
 		return ds[i].Evidence - ds[0].Evidence
 	case len(ds) > 1:
 		return ds[0].Evidence - ds[1].Evidence
 	default:
-		return ds[0].Evidence - c.Mean
+		return ds[0].Evidence - c.Mean[l]
 	}
 }
 

@@ -176,7 +176,7 @@ func TestOneDomain(t *testing.T) {
 	if len(right) != 1 || right[0].Score <= wrong[0].Score || right[0].More <= 0 {
 		t.Errorf("got %v for its own, %v for a stranger", right, wrong)
 	}
-	if want := right[0].Other - ix.calibration.Full.Mean; right[0].More != want {
+	if want := right[0].Other - ix.calibration.Full.Mean[Other]; right[0].More != want {
 		t.Errorf("margin %v, want %v: above what strangers reach", right[0].More, want)
 	}
 }

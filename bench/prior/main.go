@@ -35,6 +35,10 @@ func main() {
 // a set nor the weights in use now decide.
 const perSet = 10_000
 
+// share is the assumed share of utterances that belong to no skill, as in
+// package index.
+const share = 0.1
+
 func run(sets string, names []string) error {
 	e, err := embed.New()
 	if err != nil {
@@ -86,6 +90,14 @@ func sample(e *embed.Static, dir string) ([]index.Sample, error) {
 		}
 	}
 	inside := len(cases) - outside
+	background := index.Background()
+	var asked, strange [2]float64 // by language
+	for _, c := range cases {
+		asked[index.LanguageOf(c.Text)] += 1 / float64(len(cases))
+	}
+	for _, u := range background {
+		strange[index.LanguageOf(u)]++
+	}
 	var samples []index.Sample
 	add := func(text string, right []string, weight float64) {
 		scores := ix.Score(&index.Query{Utterance: text, Vector: e.AppendEmbed(nil, text)})
@@ -93,18 +105,18 @@ func sample(e *embed.Static, dir string) ([]index.Sample, error) {
 		for i, d := range scores.Domains {
 			ok := slices.Contains(right, ix.Domains()[d.Domain].Name)
 			if i < 2 || ok {
-				samples = append(samples, index.Sample{Features: curve.Features(d.Evidence, d.Margin), Right: ok, Weight: weight})
+				samples = append(samples, index.Sample{Features: curve.Features(index.LanguageOf(text), d.Evidence, d.Margin), Right: ok, Weight: weight})
 			}
 		}
 	}
 	for _, c := range cases {
 		if !c.OutOfScope {
-			add(c.Text, c.Domains, 0.8*perSet/float64(inside))
+			add(c.Text, c.Domains, (1-share)*perSet/float64(inside))
 		}
 	}
-	background := index.Background()
 	for _, u := range background {
-		add(u, nil, 0.2*perSet/float64(len(background)))
+		l := index.LanguageOf(u)
+		add(u, nil, share*perSet*asked[l]/strange[l])
 	}
 	return samples, nil
 }
