@@ -29,13 +29,11 @@ func (b *builder) cluster() {
 	}
 
 	place := b.skillPlaces()
-	items := make([]domains.Item, len(left.Members))
+	skills := make([]int32, len(left.Members))
 	for i, name := range left.Members {
-		p := place[name]
-		items[i] = domains.Item{
-			Name: name, Summary: &ix.skills[p].Summary, Description: ix.skills[p].Description, Vector: b.centroids[p],
-		}
+		skills[i] = int32(place[name])
 	}
+	items := ix.Items(skills) // not the centroids: whoever clusters Items later is to get the same
 	proposal := domains.Cluster(items, nil)
 	for _, p := range proposal.Domains {
 		d := domains.Domain{Name: p.Name, Description: p.Description, Keywords: p.Keywords, Clustered: true}
@@ -63,4 +61,25 @@ func (b *builder) cluster() {
 		Fix: "skillrouter domains suggest writes the domains down for you to edit",
 	})
 	sortProblems(ix.problems)
+}
+
+// Items returns the skills at these places, in that order, as [domains.Cluster] and
+// [domains.Check] take them: nil means all but the manual ones, in catalog order. A vector
+// is the skill's row in the index, new and of unit length; it is zero for a skill of whose
+// words the embedder knows none. Summaries belong to the index. A place that Skills does
+// not have panics.
+func (ix *Index) Items(skills []int32) []domains.Item {
+	if skills == nil {
+		for i := range ix.skills {
+			if !ix.skills[i].Summary.Manual {
+				skills = append(skills, int32(i))
+			}
+		}
+	}
+	items := make([]domains.Item, len(skills))
+	for k, i := range skills {
+		s := &ix.skills[i]
+		items[k] = domains.Item{Name: s.Name, Summary: &s.Summary, Description: s.Description, Vector: ix.rows.float(int(i))}
+	}
+	return items
 }

@@ -2,10 +2,13 @@ package index
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"skillrouter/domains"
 )
@@ -76,5 +79,71 @@ func TestFewSkillsAreNotClustered(t *testing.T) {
 	ix := build(t, few, builtIn(t))
 	if d := ix.Domains(); len(d) != 2 || d[1].Name != domains.Unassigned || d[1].Clustered {
 		t.Errorf("got %+v, want Garden and the unassigned ones", d)
+	}
+}
+
+func TestItems(t *testing.T) {
+	ix := build(t, office(), builtIn(t))
+	names := func(items []domains.Item) []string {
+		out := []string{}
+		for i := range items {
+			out = append(out, items[i].Name)
+		}
+		return out
+	}
+	alarm, _ := ix.Lookup("alarm")
+	trains, _ := ix.Lookup("trains")
+	for _, c := range []struct {
+		name   string
+		places []int32
+		want   []string
+	}{
+		{"nil: all but the manual one, in catalog order", nil, []string{"cat-sitter", "pdf-join", "pdf-text", "hotels", "trains"}},
+		{"none", []int32{}, []string{}},
+		{"as asked, also a manual one", []int32{trains, alarm}, []string{"trains", "alarm"}},
+	} {
+		if diff := cmp.Diff(c.want, names(ix.Items(c.places))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	it := ix.Items([]int32{trains})[0]
+	if it.Summary == nil || it.Summary.Skill != "trains" || it.Description != "Finds train connections and their prices." {
+		t.Errorf("got %+v, want the summary and description of trains", it)
+	}
+	var length float64
+	for _, x := range it.Vector {
+		length += float64(x) * float64(x)
+	}
+	if math.Abs(length-1) > 1e-3 {
+		t.Errorf("squared length of the vector %v, want 1", length)
+	}
+	it.Vector[0] = 7
+	if again := ix.Items([]int32{trains})[0]; again.Vector[0] == 7 {
+		t.Error("the vector is not the caller's own")
+	}
+}
+
+// TestItemsClusterAlike: what is proposed later is what the index shows.
+func TestItemsClusterAlike(t *testing.T) {
+	ix := build(t, flat(), builtIn(t))
+	var left []int32
+	got := map[string][]string{}
+	for d, domain := range ix.Domains() {
+		if domain.Clustered {
+			got[domain.Name] = domain.Members
+		}
+		if domain.Clustered || domain.Name == domains.Unassigned {
+			left = append(left, ix.Members(int32(d))...)
+		}
+	}
+	slices.Sort(left)
+	want := map[string][]string{}
+	for _, p := range domains.Cluster(ix.Items(slices.Compact(left)), nil).Domains {
+		for _, m := range p.Members {
+			want[p.Name] = append(want[p.Name], m.Skill)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the index's domains differ from a proposal of its items (-proposal +index):\n%s", diff)
 	}
 }
