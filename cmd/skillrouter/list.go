@@ -94,16 +94,20 @@ type severities struct {
 func newSeverities(problems []definitions.Problem) severities {
 	var s severities
 	for _, p := range problems {
-		switch p.Severity {
-		case definitions.Error:
-			s.Errors++
-		case definitions.Warning:
-			s.Warnings++
-		case definitions.Note:
-			s.Notes++
-		}
+		s.add(p.Severity)
 	}
 	return s
+}
+
+func (s *severities) add(severity definitions.Severity) {
+	switch severity {
+	case definitions.Error:
+		s.Errors++
+	case definitions.Warning:
+		s.Warnings++
+	case definitions.Note:
+		s.Notes++
+	}
 }
 
 func (s severities) String() string {

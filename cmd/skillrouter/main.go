@@ -79,11 +79,14 @@ func (a *app) main(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(slices.Concat([]string{}, args)) // nil would make cobra look at os.Args
 	err := root.ExecuteContext(ctx)
-	if err == nil && a.out.err != nil {
+	if (err == nil || errors.Is(err, errFindings)) && a.out.err != nil {
 		err = fmt.Errorf("writing the result: %w", a.out.err)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return 0
+	case errors.Is(err, errFindings):
+		return 1
 	}
 	a.complain(err)
 	var use *useError
@@ -160,6 +163,7 @@ func verbsOnly(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := helpHint(cmd)
+	cmd.SuggestionsMinimumDistance = 2 // as cobra has it for what it refuses itself
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
@@ -189,8 +193,8 @@ skill that is to be used.
 
 Without --skills the known places that exist are taken, later ones over earlier:
 ~/.agents/skills, ~/.claude/skills, .agent/skills, .agents/skills,
-.claude/skills, skills. Where none exists, route, chat, list and show try out
-the built-in example catalog.
+.claude/skills, skills. Where none exists, route, chat, list, show and domains
+try out the built-in example catalog.
 
 Every flag of all verbs can also be given in the environment, --max-summaries
 as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
@@ -207,7 +211,7 @@ as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &useError{err, helpHint(cmd)} })
 	a.flags(root.PersistentFlags())
-	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.indexCommand(), a.versionCommand())
+	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.indexCommand(), a.versionCommand())
 	inOrder(root)
 	return root
 }

@@ -130,7 +130,7 @@ func TestChatOnATerminal(t *testing.T) {
 func TestLinesFitTheTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, width := range []string{"80", "100"} {
-		for _, args := range [][]string{{"list"}, {"route", "查一下明天上海的天气"}, {"list", "--like", "天气"}} {
+		for _, args := range [][]string{{"list"}, {"route", "查一下明天上海的天气"}, {"list", "--like", "天气"}, {"domains", "suggest", "--all"}, {"domains", "check"}} {
 			r := runWith(t, "", true, map[string]string{"COLUMNS": width}, args...)
 			most := map[string]int{"80": 80, "100": 100}[width]
 			for line := range strings.Lines(r.out) {
@@ -139,6 +139,12 @@ func TestLinesFitTheTerminal(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestSchemaIsJSON(t *testing.T) {
+	if r := runWith(t, "", false, nil, "domains", "schema"); r.status != 0 || !json.Valid([]byte(r.out)) {
+		t.Errorf("status %d, no JSON in:\n%s", r.status, r.out)
 	}
 }
 

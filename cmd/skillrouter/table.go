@@ -104,6 +104,32 @@ func cut(s string, most int) string {
 	return s
 }
 
+// fill writes prose, its first line after first, and wraps it on a terminal: further lines
+// begin with rest.
+func (a *app) fill(first, rest, s string) {
+	most := a.width()
+	line, bare := first, true // bare: no word stands in the line
+	end := func() {
+		fmt.Fprintln(a.out, line)
+		line, bare = rest, true
+	}
+	for _, word := range strings.Fields(clean(s)) {
+		if !bare && most > 0 && columns(line)+1+columns(word) > most {
+			end()
+		}
+		if !bare {
+			line, bare = line+" ", true
+		}
+		for _, r := range word { // a word may be a whole sentence of Chinese
+			if n := runeColumns(r); n > 1 && !bare && most > 0 && columns(line)+n > most {
+				end()
+			}
+			line, bare = line+string(r), false
+		}
+	}
+	fmt.Fprintln(a.out, line)
+}
+
 // defaultWidth is for terminals that do not tell theirs.
 const defaultWidth = 100
 

@@ -86,3 +86,26 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestFill(t *testing.T) {
+	for _, c := range []struct {
+		name, in, want string
+		terminal       bool
+	}{
+		{"fits", "one two", "> one two\n", true},
+		{"wraps between words", "one two three four", "> one two\n..three\n..four\n", true},
+		{"wraps Chinese anywhere", "查询城市的实时天气", "> 查询城市\n..的实时天\n..气\n", true},
+		{"keeps long words whole", "a skillrouter.yaml b", "> a\n..skillrouter.yaml\n..b\n", true},
+		{"says nothing", "", "> \n", true},
+		{"one line where nobody looks", "one two three four", "> one two three four\n", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b strings.Builder
+			a := &app{out: &writer{w: &b}, env: func(string) string { return "10" }, tty: terminals{out: c.terminal}}
+			a.fill("> ", "..", c.in)
+			if diff := cmp.Diff(c.want, b.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
