@@ -180,6 +180,11 @@ func (ix *Index) newCurve(ctx context.Context, positives []positive, negatives [
 			c.Deviation[l] = float32(math.Sqrt(max(squares[l]/n[l]-mean*mean, 1e-4)))
 		}
 	}
+	for l := range n {
+		if n[l] == 0 { // all of this language are near a skill
+			c.Mean[l], c.Deviation[l] = c.Mean[1-l], c.Deviation[1-l]
+		}
+	}
 	if len(positives) < fewPositives {
 		return c, nil
 	}
