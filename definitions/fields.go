@@ -139,11 +139,14 @@ func (f *front) text(key string) string {
 	}
 	if x.value.Kind == yaml.ScalarNode {
 		f.checkScalar(key, x)
+		f.checkHidden(key, x.line, x.value.Value)
 		return tidy(x.value.Value)
 	}
 	if items, ok := scalars(x.value); ok && key != "name" {
 		f.r.add(Note, "not-text", x.line, key+" is a list; its items are joined", "write one text, in quotes")
-		return tidy(strings.Join(items, ", "))
+		joined := strings.Join(items, ", ")
+		f.checkHidden(key, x.line, joined)
+		return tidy(joined)
 	}
 	f.r.add(Note, "not-text", x.line, key+" is no text; it is taken as it is written", "write one text, in quotes")
 	return tidy(strings.Join(strings.Fields(x.raw), " "))
@@ -164,6 +167,14 @@ func (f *front) checkScalar(key string, x field) {
 	}
 }
 
+// checkHidden reports hidden characters that escapes of a quoted value bring
+// in; those that stand in the file were taken out before.
+func (f *front) checkHidden(key string, line int, value string) {
+	if hidden := hiddenIn(value); len(hidden) > 0 {
+		f.r.add(Warning, "hidden-unicode", line, key+" has hidden characters, taken out: "+quoteHidden(hidden), hiddenFix)
+	}
+}
+
 // list returns a key's value as a list: a YAML list, or one text with "|"
 // between the items. Empty items and repetitions are left out.
 func (f *front) list(key string) []string {
@@ -179,6 +190,7 @@ func (f *front) list(key string) []string {
 				continue
 			}
 			if !isNull(n) {
+				f.checkHidden(key, n.Line, n.Value)
 				items = append(items, n.Value)
 			}
 		}
@@ -237,6 +249,9 @@ func tidy(s string) string {
 	s, _ = text.Clean(normalEnds(s))
 	return strings.TrimSpace(s)
 }
+
+// hiddenFix is what to do about hidden characters.
+const hiddenFix = "take them out of the file; text that nobody sees is how orders are smuggled in"
 
 // hiddenIn returns what [text.Clean] takes out of s.
 func hiddenIn(s string) []string {

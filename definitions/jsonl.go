@@ -42,7 +42,7 @@ func openJSONL(name string) (*lineFile, error) {
 func statJSONL(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a file")
+		err = errNotFile
 	}
 	return info, err
 }
@@ -142,8 +142,11 @@ func (l *overlay) addJSONL(ctx context.Context, root int, name string, o *settin
 
 func jsonlProblem(name string, err error) Problem {
 	p := Problem{File: join(name, ""), Severity: Warning, Kind: "root", What: "the catalog cannot be read: " + cause(err), Fix: "check its permissions"}
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		p.Severity, p.Kind, p.What, p.Fix = Note, "missing-root", "the catalog does not exist and counts as empty", "make it, or check how it is written"
+	case errors.Is(err, errNotFile):
+		p.Fix = "name folders so that they do not end in .jsonl"
 	}
 	return p
 }
@@ -159,7 +162,11 @@ func parseLine(data []byte, line int, others map[string]int, o *settings, r *rep
 	}
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(data, &keys); err != nil {
-		r.refuse("bad-json", line, "the line is no JSON object: "+err.Error(), "write one object a line")
+		what := "the line is no JSON object"
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			what += ": " + syntax.Error()
+		}
+		r.refuse("bad-json", line, what, "write one object a line")
 		return s, "", false
 	}
 	if keys == nil {
@@ -225,7 +232,7 @@ func (j *jsonLine) text(key string) string {
 	}
 	clean := tidy(s)
 	if hidden := hiddenIn(s); len(hidden) > 0 {
-		j.r.add(Warning, "hidden-unicode", j.line, key+" has hidden characters, taken out: "+quoteHidden(hidden), "take them out of the file; text that nobody sees is how orders are smuggled in")
+		j.r.add(Warning, "hidden-unicode", j.line, key+" has hidden characters, taken out: "+quoteHidden(hidden), hiddenFix)
 	}
 	return clean
 }
@@ -233,16 +240,27 @@ func (j *jsonLine) text(key string) string {
 // list takes a list, or one text with "|" between the items.
 func (j *jsonLine) list(key string) []string {
 	var items []string
-	if json.Unmarshal(j.keys[key], &items) != nil || items == nil {
+	var raw []json.RawMessage
+	if json.Unmarshal(j.keys[key], &raw) != nil || raw == nil {
 		if t := j.text(key); t != "" {
 			items = strings.Split(t, "|")
 		}
+	}
+	for _, x := range raw {
+		var s string
+		if string(x) != "null" && json.Unmarshal(x, &s) != nil {
+			if s = string(x); s[0] == '{' || s[0] == '[' {
+				j.r.add(Note, "not-text", j.line, "an item of "+key+" is no text and ignored", "write it in quotes")
+				continue
+			}
+		}
+		items = append(items, s)
 	}
 	delete(j.keys, key)
 	var out []string
 	for _, item := range items {
 		if hidden := hiddenIn(item); len(hidden) > 0 {
-			j.r.add(Warning, "hidden-unicode", j.line, key+" has hidden characters, taken out: "+quoteHidden(hidden), "take them out of the file; text that nobody sees is how orders are smuggled in")
+			j.r.add(Warning, "hidden-unicode", j.line, key+" has hidden characters, taken out: "+quoteHidden(hidden), hiddenFix)
 		}
 		item = tidy(item)
 		if item == "" || slices.Contains(out, item) {

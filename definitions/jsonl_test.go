@@ -78,3 +78,41 @@ func TestLoadJSONLBesideFolders(t *testing.T) {
 		t.Errorf("a is %+v, shadowed %+v", a, c.Shadowed)
 	}
 }
+
+func TestLoadJSONLOddLists(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"c.jsonl": strings.Join([]string{
+		`{"skill": "a", "description": "d", "triggers": ["money back", null, 7, {"x": 1}, ["y"], ""], "domain": [true, "orders"]}`,
+		`{"skill": "b", "description": "d", "triggers": [], "domain": null}`,
+		`["skill"]`,
+	}, "\n")})
+	c := load(t, []Root{{Path: filepath.Join(dir, "c.jsonl")}}, nil)
+	a, _ := c.Skill("a")
+	if diff := cmp.Diff([]string{"money back", "7"}, a.Triggers); diff != "" {
+		t.Errorf("triggers (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"true", "orders"}, a.Domains); diff != "" {
+		t.Errorf("domains (-want +got):\n%s", diff)
+	}
+	if b, _ := c.Skill("b"); b.Triggers != nil || b.Domains != nil {
+		t.Errorf("b is %+v", b)
+	}
+	if p := problem(t, c, "not-text"); p.Line != 1 || !strings.Contains(p.What, "triggers") {
+		t.Errorf("items that are no text: %+v", p)
+	}
+	if p := problem(t, c, "bad-json"); strings.Contains(p.What, "Go value") {
+		t.Errorf("a message for Go programmers: %s", p)
+	}
+}
+
+func TestFolderInPlaceOfFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"r/a/SKILL.md": skill("a", "d"), "r/skillrouter.yaml/x": "x", "c.jsonl/x": "x"})
+	c := load(t, []Root{{Path: filepath.Join(dir, "r")}, {Path: filepath.Join(dir, "c.jsonl")}}, nil)
+	if p := problem(t, c, "settings-file"); len(c.Files) != 0 || p.Severity != Error {
+		t.Errorf("a folder called skillrouter.yaml: files %v, problem %+v", c.Files, p)
+	}
+	if p := problem(t, c, "root"); !strings.Contains(p.What, "not a file") || strings.Contains(p.Fix, "permissions") {
+		t.Errorf("a folder called c.jsonl: %+v", p)
+	}
+}

@@ -301,7 +301,11 @@ func (l *overlay) addFile(t *tree, root int, label string) {
 	name := join(label, settingsFile)
 	at, info, err := t.at(root, settingsFile)
 	var data []byte
-	if err == nil && info.Mode().IsRegular() {
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = errNotFile
+	default:
 		data, err = readFile(at, maxSettingsFile)
 	}
 	p := Problem{File: name, Severity: Error, Kind: "settings-file"}

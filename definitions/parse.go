@@ -144,7 +144,7 @@ func decode(data []byte, r *report) (string, bool) {
 			}
 			line++
 		}
-		r.add(Warning, "hidden-unicode", line, "hidden characters, taken out: "+quoteHidden(hidden), "take them out of the file; text that nobody sees is how orders are smuggled in")
+		r.add(Warning, "hidden-unicode", line, "hidden characters, taken out: "+quoteHidden(hidden), hiddenFix)
 	}
 	if strings.TrimSpace(clean) == "" {
 		r.refuse("empty", 0, "the file is empty but for hidden characters", "write front matter and a body, or take the folder away")

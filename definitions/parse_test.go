@@ -366,7 +366,8 @@ func TestParseOddFields(t *testing.T) {
 		{"metadata is text", "metadata: none of it\n", func(Skill) bool { return true }, []string{"4 metadata-form note"}},
 		{"colon below metadata", "metadata:\n  summary: Reads: rows\n  params: file\n", func(s Skill) bool { return s.Summary == "Reads: rows" && s.Params == "file" }, []string{"5 unquoted-colon warning"}},
 		{"too many triggers", "triggers: " + strings.TrimSuffix(manyWords(70), "|") + "\n", func(s Skill) bool { return len(s.Triggers) == 64 }, []string{"4 long-list warning"}},
-		{"hidden character by an escape", "summary: \"a\\u200bb\"\n", func(s Skill) bool { return s.Summary == "ab" }, nil},
+		{"hidden character by an escape", "summary: \"a\\u200bb\"\n", func(s Skill) bool { return s.Summary == "ab" }, []string{"4 hidden-unicode warning"}},
+		{"a terminal's escape in a list", "triggers:\n  - \"a\\e[31mb\"\n  - c\n", func(s Skill) bool { return slices.Equal(s.Triggers, []string{"a[31mb", "c"}) }, []string{"5 hidden-unicode warning"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

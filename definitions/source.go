@@ -161,8 +161,8 @@ func (t *tree) walkAll(ctx context.Context, roots []Root, o *settings) ([]*walke
 	return walks, nil
 }
 
-// stamp is a digest of names, sizes and times of all that Load reads, so that
-// a Source need not remember them.
+// stamp is a digest of names, sizes and times of all that Load reads, and of
+// what is wrong with what it does not, so that a Source need not remember them.
 func (t *tree) stamp(roots []Root, walks []*walker, errs []error) [sha256.Size]byte {
 	h := sha256.New()
 	put := func(root int, name string, info fs.FileInfo) {
@@ -185,10 +185,16 @@ func (t *tree) stamp(roots []Root, walks []*walker, errs []error) [sha256.Size]b
 			continue
 		}
 		for _, c := range walks[i].found {
-			put(i, c.file(), c.info)
+			put(i, c.file()+" "+c.problem.Kind, c.info)
 		}
-		if _, info, err := t.at(i, settingsFile); err == nil {
-			put(i, settingsFile, info)
+		for _, p := range walks[i].problems {
+			put(i, p.File+" "+p.Kind, nil)
+		}
+		switch _, info, err := t.at(i, settingsFile); {
+		case err == nil:
+			put(i, settingsFile+" "+info.Mode().Type().String(), info)
+		case !errors.Is(err, fs.ErrNotExist):
+			put(i, settingsFile+" "+err.Error(), nil)
 		}
 	}
 	return [sha256.Size]byte(h.Sum(nil))
@@ -206,7 +212,7 @@ func readFile(at spot, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a file")
+		return nil, errNotFile
 	}
 	var b bytes.Buffer
 	b.Grow(int(min(info.Size(), most)) + bytes.MinRead)

@@ -133,6 +133,15 @@ func TestSourceChanged(t *testing.T) {
 		{"settings appear", func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "r/skillrouter.yaml"), nil, 0o644)
 		}, true},
+		{"a link leads elsewhere", func(dir string) error {
+			if err := os.Remove(filepath.Join(dir, "r/link")); err != nil {
+				return err
+			}
+			return os.Symlink("nowhere", filepath.Join(dir, "r/link"))
+		}, true},
+		{"settings lead nowhere", func(dir string) error {
+			return os.Symlink("nowhere", filepath.Join(dir, "r/skillrouter.yaml"))
+		}, true},
 		{"the .jsonl is longer", func(dir string) error { return os.WriteFile(filepath.Join(dir, "c.jsonl"), []byte("{}\n{}\n"), 0o644) }, true},
 		{"a missing root appears", func(dir string) error { return os.Rename(filepath.Join(dir, "r"), filepath.Join(dir, "later")) }, true},
 		{"a text that is no skill", func(dir string) error { return os.WriteFile(filepath.Join(dir, "r/README.md"), []byte("x"), 0o644) }, false},
@@ -140,7 +149,7 @@ func TestSourceChanged(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, map[string]string{"r/a/SKILL.md": skill("a", "d"), "aside/SKILL.md": skill("aside", "d"), "c.jsonl": "{\"skill\": \"one\"}\n"})
+			write(t, dir, map[string]string{"r/a/SKILL.md": skill("a", "d"), "aside/SKILL.md": skill("aside", "d"), "c.jsonl": "{\"skill\": \"one\"}\n", "r/link": "-> ../aside"})
 			src := load(t, []Root{{Path: filepath.Join(dir, "r")}, {Path: filepath.Join(dir, "later")}, {Path: filepath.Join(dir, "c.jsonl")}}, nil).Source()
 			if err := test.change(dir); err != nil {
 				t.Fatal(err)

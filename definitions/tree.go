@@ -52,6 +52,7 @@ type tree struct {
 var (
 	errOutside = errors.New("it leads out of the roots")
 	errCycle   = errors.New("it leads to itself")
+	errNotFile = errors.New("it is not a file")
 )
 
 // openTree opens the roots that are folders. A root that cannot be opened is
