@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"skillrouter/definitions"
 	"skillrouter/internal/text"
@@ -104,19 +105,36 @@ func (g *grouper) names(s *definitions.Skill, f *File) []string {
 		return out
 	}
 	for _, name := range s.Domains {
-		if name = oneLine(name); name != "" {
-			out = append(out, name)
+		if name = oneLine(name); name == "" {
+			continue
 		}
+		if short := firstRunes(name, maxName); short != name {
+			g.problems = append(g.problems, definitions.Problem{
+				File: s.File, Severity: definitions.Warning, Kind: "long-domain",
+				What: fmt.Sprintf("the domain %q has over %d characters and is cut", short, maxName), Fix: "choose a shorter name",
+			})
+			name = short
+		}
+		out = append(out, name)
 	}
 	if len(out) > 0 {
 		return out
 	}
 	for dir := path.Dir(s.Ref.Dir); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		if name := path.Base(dir); !strings.EqualFold(name, "skills") && !strings.HasPrefix(name, ".") {
-			return []string{name}
+			return []string{firstRunes(name, maxName)}
 		}
 	}
 	return []string{Unassigned}
+}
+
+// firstRunes is at most the first n runes of a name: one long name would take
+// the room of all others in the index.
+func firstRunes(name string, n int) string {
+	if utf8.RuneCountInString(name) <= n {
+		return name
+	}
+	return strings.TrimSpace(string([]rune(name)[:n]))
 }
 
 // add makes a skill a member of the domain of that name, once.

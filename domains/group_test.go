@@ -1,6 +1,7 @@
 package domains
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,6 +57,15 @@ func TestGroup(t *testing.T) {
 				{Name: "T", Written: true, Members: []string{"a", "b"}},
 				{Name: "U", Written: true, Members: []string{"b"}},
 			},
+		},
+		"a name that would fill the index is cut": {
+			catalog: catalogOf(at1("a", "a", strings.Repeat("字", 64)), at1("b", "b", strings.Repeat("long ", 1000)), at1(strings.Repeat("f", 65)+"/c", "c")),
+			want: []Domain{
+				{Name: strings.Repeat("f", 64), Members: []string{"c"}},
+				{Name: strings.Repeat("long ", 12) + "long", Members: []string{"b"}},
+				{Name: strings.Repeat("字", 64), Members: []string{"a"}},
+			},
+			problems: []string{`b/SKILL.md: the domain "` + strings.Repeat("long ", 12) + `long" has over 64 characters and is cut`},
 		},
 		"metadata names in any case are one domain": {
 			catalog: catalogOf(at1("a", "a", "Data Tools"), at1("b", "b", "data tools", "DATA TOOLS")),
