@@ -75,12 +75,12 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 		}
 		o.Embedder = e
 	}
-	ix, err := load(ctx, &o, dirs)
+	// Before the folders are read, so that a change meanwhile is one to Refresh.
+	stamp, err := o.stamp(ctx, dirs)
 	if err != nil {
 		return nil, fmt.Errorf("skillrouter: %w", err)
 	}
-	// What is loaded later is compared with what is in use now.
-	stamp, err := o.stamp(ctx, dirs)
+	ix, err := load(ctx, &o, dirs, stamp)
 	if err != nil {
 		return nil, fmt.Errorf("skillrouter: %w", err)
 	}
@@ -89,7 +89,7 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 		if err != nil || now == stamp {
 			return old, err
 		}
-		ix, err := load(ctx, &o, dirs)
+		ix, err := load(ctx, &o, dirs, now)
 		if err != nil {
 			return nil, err
 		}
@@ -106,8 +106,9 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 	return &Router{r, func() error { return r.Index().Close() }}, nil
 }
 
-// load opens the one index file of dirs, or makes an index of folders.
-func load(ctx context.Context, o *Options, dirs []string) (*index.Index, error) {
+// load opens the one index file of dirs, or makes an index of folders, whose
+// stamp is given.
+func load(ctx context.Context, o *Options, dirs []string, stamp string) (*index.Index, error) {
 	for _, d := range dirs {
 		if !isIndex(d, o) {
 			continue
@@ -119,10 +120,6 @@ func load(ctx context.Context, o *Options, dirs []string) (*index.Index, error) 
 	}
 	var kept string
 	if o.CacheDir != "" && len(o.FS) == 0 {
-		stamp, err := o.stamp(ctx, dirs)
-		if err != nil {
-			return nil, err
-		}
 		kept = o.keptFile(dirs, stamp)
 		if ix, err := index.Open(ctx, kept, o.Embedder); err == nil {
 			return ix, nil

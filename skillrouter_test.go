@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"skillrouter"
+	"skillrouter/embed"
 	"skillrouter/index"
 )
 
@@ -234,6 +236,41 @@ func TestRefresh(t *testing.T) {
 	}
 	if changed, err := r.Refresh(ctx); changed || err != nil {
 		t.Errorf("touched: got %v, %v, want no change", changed, err)
+	}
+}
+
+// A meddler is an embedder during whose first call something happens.
+type meddler struct {
+	index.Embedder
+	once   sync.Once
+	meddle func()
+}
+
+func (m *meddler) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	m.once.Do(m.meddle)
+	return m.Embedder.Embed(ctx, texts)
+}
+
+func TestRefreshSeesWhatChangedWhileOpening(t *testing.T) {
+	e, err := embed.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "soup", soup)
+	for _, cache := range []string{"", t.TempDir()} {
+		name := "tea"
+		if cache != "" {
+			name = "coffee"
+		}
+		m := &meddler{Embedder: e, meddle: func() { write(t, dir, name, strings.ReplaceAll(soup, "soup", name)) }}
+		r := open(t, &skillrouter.Options{Embedder: m, CacheDir: cache}, dir)
+		if changed, err := r.Refresh(context.Background()); !changed || err != nil {
+			t.Errorf("with cache folder %q: got %v, %v, want the new skill to be seen", cache, changed, err)
+		}
+		if got := first(t, r, name+" recipe"); got != name {
+			t.Errorf("with cache folder %q: got %q, want %s", cache, got, name)
+		}
 	}
 }
 
