@@ -75,7 +75,11 @@ func Advice(ix *index.Index) string {
 	case n == 0:
 		return ""
 	case n <= flatSkills:
-		return fmt.Sprintf("%d skills: shown flat, all summaries at once; layers begin to pay above some %d", n, hintSkills)
+		noun := "skills"
+		if n == 1 {
+			noun = "skill"
+		}
+		return fmt.Sprintf("%d %s: shown flat, all summaries at once; layers begin to pay above some %d", n, noun, hintSkills)
 	case n <= hintSkills:
 		return fmt.Sprintf("%d skills: shown in layers, but a flat list (mode: flat) may do as well up to some %d", n, hintSkills)
 	default:

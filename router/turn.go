@@ -263,7 +263,8 @@ func (t *turn) follow(r *Route) {
 			t.take(d)
 			e.Names = append(e.Names, d.Name)
 		}
-		t.decide()
+		// The user decided. That the host ever does is not known from this.
+		st.Decided, st.Asked, st.Stalls = true, false, 0
 		e.Score = 0
 	case One, Several:
 		e.Rule, e.Names = "match", fresh
