@@ -177,6 +177,12 @@ func (a *app) listSkills(ix *index.Index) error {
 		}
 		return writeJSON(a.out, out, true)
 	}
+	skills, domains := 0, 0
+	for i := range ix.Skills() {
+		if exists(int32(i)) {
+			skills++
+		}
+	}
 	for i, d := range ix.Domains() {
 		var t table
 		for _, s := range ix.Members(int32(i)) {
@@ -187,6 +193,7 @@ func (a *app) listSkills(ix *index.Index) error {
 		if len(t.rows) == 0 {
 			continue
 		}
+		domains++
 		what := plural(len(t.rows), "skill")
 		if d.Fallback {
 			what += ", fallback"
@@ -203,7 +210,7 @@ func (a *app) listSkills(ix *index.Index) error {
 		fmt.Fprintln(a.out)
 	}
 	a.listManual(ix, exists)
-	fmt.Fprintf(a.out, "%s in %s; %s\n", plural(len(ix.Skills()), "skill"), plural(len(ix.Domains()), "domain"), newCounts(ix.Counts()))
+	fmt.Fprintf(a.out, "%s in %s; %s\n", plural(skills, "skill"), plural(domains, "domain"), newCounts(ix.Counts()))
 	if problems := ix.Problems(); len(problems) > 0 {
 		fmt.Fprintf(a.out, "%s: --problems shows them\n", newSeverities(problems))
 	}
