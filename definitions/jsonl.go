@@ -202,7 +202,9 @@ func parseLine(data []byte, line int, others map[string]int, o *settings, r *rep
 	case n > maxDescription:
 		r.add(Error, "long-description", line, fmt.Sprintf("%s: description has %d characters, at most %d", s.Name, n, maxDescription), "shorten it")
 	}
-	if o.orders.check(&s, r); r.refused {
+	o.orders.check(&s, r)
+	o.orders.checkShort(note, r)
+	if r.refused {
 		return s, "", false
 	}
 	for i := range r.problems {

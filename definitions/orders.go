@@ -85,14 +85,8 @@ func (o *orders) check(s *Skill, r *report) {
 	short := []string{s.Name, s.Description, s.Summary, s.NotFor, s.DiffersFrom, s.Params}
 	short = append(append(short, s.Triggers...), s.Domains...)
 	for _, t := range short {
-		lower := asciiLower(t)
-		for _, patterns := range [][]pattern{o.strong, o.weak} {
-			for _, p := range patterns {
-				if m := p.find(t, lower, func(int) bool { return true }); m != "" {
-					o.tell(m, "a text that stands in prompts", r)
-					return
-				}
-			}
+		if o.checkShort(t, r) {
+			return
 		}
 	}
 	for _, body := range []string{s.Core, s.Extension} {
@@ -113,6 +107,34 @@ func (o *orders) check(s *Skill, r *report) {
 		}
 	}
 }
+
+// checkShort reports an order in a text that stands in prompts unasked.
+func (o *orders) checkShort(t string, r *report) bool {
+	m := o.inShort(t)
+	if m != "" {
+		o.tell(m, "a text that stands in prompts", r)
+	}
+	return m != ""
+}
+
+// inShort returns the first order in a text that stands in prompts unasked.
+func (o *orders) inShort(t string) string {
+	lower := asciiLower(t)
+	for _, patterns := range [][]pattern{o.strong, o.weak} {
+		for _, p := range patterns {
+			if m := p.find(t, lower, func(int) bool { return true }); m != "" {
+				return m
+			}
+		}
+	}
+	return ""
+}
+
+// OrderFinder returns a function that returns what in a short text gives
+// orders to the agent that reads it, "" for nothing, as [Load] looks for it in
+// skills. Making one costs some regular expressions; it is safe for concurrent
+// use.
+func OrderFinder() func(text string) string { return newOrders(Flag).inShort }
 
 // fencesOf returns where code fences open and close. What stands between them
 // is an example: skills about security are full of orders.

@@ -32,7 +32,7 @@ const (
 // with its line, and only that entry is left out. A file that is no YAML, not UTF-8, or
 // uses aliases, anchors or tags is left out whole. The File is never nil.
 func ParseFile(path string, data []byte) (*File, []definitions.Problem) {
-	p := parser{path: path}
+	p := parser{path: path, order: definitions.OrderFinder()}
 	f := &File{Skills: make(map[string]summaries.Override), skillsAt: make(map[string]position)}
 	if root := p.root(data); root != nil {
 		p.file(f, root)
@@ -42,6 +42,7 @@ func ParseFile(path string, data []byte) (*File, []definitions.Problem) {
 
 type parser struct {
 	path     string
+	order    func(text string) string // what in it gives orders to the agent
 	problems []definitions.Problem
 }
 
@@ -431,6 +432,9 @@ func (p *parser) text(n *yaml.Node, key string) string {
 	clean = oneLine(clean)
 	if clean == "" {
 		p.fail(n.Line, "config-value", "write text or remove the key", "%s is empty", key)
+	}
+	if order := p.order(clean); order != "" {
+		p.report(definitions.Note, n.Line, "orders", "read the file before you trust it; say what skills do, not what the agent must obey", "a text in %s gives orders to the agent: %q", key, order)
 	}
 	return clean
 }
