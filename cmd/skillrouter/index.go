@@ -73,6 +73,10 @@ file. A failed run leaves an old file as it was.`,
 			if file == "" {
 				return &useError{errors.New("no --out: where is the index to be written?"), helpHint(cmd)}
 			}
+			if len(a.set.exclude) > 0 {
+				fmt.Fprintln(a.err, "--exclude does nothing here: an index holds every skill; exclude where it is used")
+				a.set.exclude = nil
+			}
 			start := time.Now()
 			a.set.noCache = true // the file is what is kept
 			return a.with(cmd.Context(), false, func(c *catalog) error {
