@@ -29,10 +29,16 @@ type asker struct {
 	unread   []int32 // not to be named: their definitions cannot be read
 	sticky   []kept  // what to keep if nothing matches
 	lines    []string
-	fallback bool // what to keep is of fallback domains
-	loaded   bool // a definition is in the prompt, to keep too
-	asked    bool // a question was asked already
+	fallback bool      // what to keep is of fallback domains
+	loaded   bool      // a definition is in the prompt, to keep too
+	task     []int32   // domains of the definitions in the prompt
+	asked    bool      // a question was asked already
+	topic    []topic   // what the dialogue is about
+	last     []float32 // by domain: how likely it was after the turn before; nil: nothing is known
 }
+
+// keeps tells whether something is in the prompt that a follow-up would keep.
+func (a *asker) keeps() bool { return len(a.sticky) > 0 || a.loaded }
 
 // kept is what was visible of a domain.
 type kept struct {
@@ -96,9 +102,16 @@ func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *as
 			defer r.embedder.put(buffer)
 		}
 	}
-	scores := s.ix.Score(&index.Query{Utterance: utterance, Vector: vector, Allow: a.allow, Without: s.opts.Without})
+	q := index.Query{Utterance: utterance, Vector: vector, Allow: a.allow, Without: s.opts.Without}
+	if a.last != nil {
+		q.Prior = index.Prior(make([]float32, 0, len(a.last)), a.last, utterance)
+	}
+	scores := s.ix.Score(&q)
 	defer scores.Release()
 	route.decide(scores, a)
+	if route.topic = topicOf(s.ix, scores, a.last); saysNothing(utterance) {
+		route.topic = a.topic
+	}
 	return route, nil
 }
 
@@ -112,7 +125,7 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 	for i, d := range scores.Domains {
 		excluded := r.excluded(d.Domain, a)
 		r.Domains[i] = Domain{
-			Name: ix.Domains()[d.Domain].Name, Score: d.Score, Evidence: d.Evidence, Margin: d.Margin, Excluded: excluded,
+			Name: ix.Domains()[d.Domain].Name, Score: d.Score, Evidence: d.Evidence, Margin: d.Margin, Context: d.Context, Excluded: excluded,
 			// As float32, in which a score that equals the threshold is equal.
 			Matched: !excluded && d.Score >= float32(r.Threshold) && matched < s.opts.MaxDomains,
 		}
@@ -132,11 +145,12 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 			r.showAll(a)
 		}
 		return
-	case matched == 1:
+	case matched > 0 && !r.followsUp(scores, a) && !(a.keeps() && saysNothing(r.Utterance)):
 		r.Outcome = One
-	case matched > 1:
-		r.Outcome = Several
-	case len(a.sticky) > 0 || a.loaded:
+		if matched > 1 {
+			r.Outcome = Several
+		}
+	case a.keeps():
 		r.Outcome = Sticky
 		r.keep(a)
 		return
@@ -159,6 +173,21 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 func (r *Route) excluded(domain int32, a *asker) bool {
 	return slices.Contains(a.domains, domain) || len(a.skills) > 0 &&
 		!slices.ContainsFunc(r.snapshot.ix.Members(domain), func(i int32) bool { return r.visible(i, a) })
+}
+
+// followsUp tells whether the domains that match do so only because of what
+// came before, and are in the prompt already: then nothing new was asked for.
+func (r *Route) followsUp(scores *index.Scores, a *asker) bool {
+	if a.last == nil {
+		return false
+	}
+	for i, d := range scores.Domains {
+		if r.Domains[i].Matched && (d.Alone >= float32(r.Threshold) || !slices.Contains(a.task, d.Domain) &&
+			!slices.ContainsFunc(a.sticky, func(k kept) bool { return k.domain == d.Domain })) {
+			return false
+		}
+	}
+	return true
 }
 
 // miss is what happens when nothing matched: ask once if something is near,

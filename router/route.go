@@ -50,6 +50,7 @@ type Route struct {
 	shown    []section // of Summaries, by domain
 	fallback bool      // the sections are of fallback domains
 	nearest  []Domain  // if nothing matched: best first, at most mostNear
+	topic    []topic   // what the dialogue is about after it
 	near     int       // how many of them a question is about
 	gone     []string  // loaded skills that the catalog has no more
 }
@@ -60,6 +61,7 @@ type Domain struct {
 	Score    float32 // estimated probability that the domain is among the right ones, 0 to 1
 	Evidence float32 // what the score was made of: not a probability
 	Margin   float32 // evidence above the best other domain's, negative below it
+	Context  float32 // what of the evidence is from the turns before
 	Matched  bool    // it reached the threshold, or holds a skill that was named outright
 	Fallback bool    // it is shown because nothing matched
 	Excluded bool    // it was tried in vain and is left out

@@ -39,6 +39,7 @@ type Options struct {
 	Stalled      Stalled // the same for one layer; goes before StalledTurns
 	IndexLimit   int     // characters of the index text, for Chinese; 0 means 500; other scripts have three times as many
 	Mode         Mode
+	Alone        bool        // score each utterance of a session by itself, without what came before
 	Lang         string      // of fixed phrases: "en", "zh"; "" follows the text
 	Without      index.Parts // parts of the evidence to leave out
 

@@ -67,6 +67,10 @@ type SessionOptions struct {
 // task. What was left out
 // counts again when the task ends, after 5 turns, when another domain matches,
 // or when the user names it.
+//
+// An utterance is scored with what came before it: the shorter it is and the
+// less it says by itself, the likelier it belongs to the domain of the last
+// turn ([index.Prior]). A task's end forgets it; Options.Alone is without.
 type Session struct {
 	r    *Router
 	key  string
@@ -219,6 +223,7 @@ func (s *Session) Choose(ctx context.Context, domain string) error {
 			return err
 		}
 		t.st.count(domain, false)
+		t.st.Topic = surely(domain)
 		t.serve(t.chosen(d, t.asker(true)))
 		t.decide()
 		t.settle(Event{Rule: "choose", Names: []string{domain}})

@@ -76,6 +76,8 @@ type state struct {
 	Task        bool     `json:"k,omitempty"`
 	TaskDomains []string `json:"kd,omitempty"`
 
+	Topic []topic `json:"tp,omitempty"` // what the dialogue is about, likeliest first
+
 	Visible  []visible `json:"vs,omitempty"` // domains shown, in order
 	Lines    []string  `json:"li,omitempty"` // domains of which only the line is shown
 	Nearest  []string  `json:"n,omitempty"`  // domains named because nothing matched

@@ -146,7 +146,7 @@ func (t *turn) stall() {
 			out = append(out, v.Domain)
 			st.leaveOut(v.Domain, false, st.Turn+triedTurns)
 		}
-		st.Visible, st.Lines, st.Fallback = nil, nil, false
+		st.Visible, st.Lines, st.Fallback, st.Topic = nil, nil, false, nil
 		t.settle(Event{Rule: "stalled", Names: out})
 	case st.Layer == Domains && st.Stalls >= o.Stalled.Domains:
 		// The top has no parent: the question was asked, now the fallback
@@ -203,6 +203,11 @@ func (t *turn) asker(alive bool) *asker {
 			a.domains = append(a.domains, d)
 		}
 	}
+	for _, name := range st.Loaded {
+		if i, ok := ix.Lookup(name); ok {
+			a.task = append(a.task, t.snap.domainsOf(i)...)
+		}
+	}
 	for _, v := range st.Visible {
 		d, ok := ix.LookupDomain(v.Domain)
 		if !ok {
@@ -223,6 +228,9 @@ func (t *turn) asker(alive bool) *asker {
 	}
 	if len(a.sticky) == 0 {
 		a.lines, a.fallback = nil, false
+	}
+	if !t.snap.opts.Alone {
+		a.topic, a.last = st.Topic, spread(ix, st.Topic)
 	}
 	return a
 }
@@ -249,6 +257,13 @@ func (t *turn) follow(r *Route) {
 		if r.Flat {
 			r.showAll(t.asker(true))
 		}
+	}
+	switch r.Outcome {
+	case Direct:
+		st.Topic = surely(fresh...)
+	case Empty:
+	case One, Several, Sticky, Clarify, None:
+		st.Topic = r.topic
 	}
 	t.serve(r)
 	e := Event{Rule: string(r.Outcome), Score: r.Top().Score}
@@ -401,11 +416,14 @@ func (t *turn) take(d *definitions.Skill) {
 		st.Loaded = append(st.Loaded, d.Name)
 	}
 	t.beginTask()
+	var names []string
 	for _, d := range t.snap.domainsOf(i) {
-		if name := ix.Domains()[d].Name; !slices.Contains(st.TaskDomains, name) {
+		name := ix.Domains()[d].Name
+		if names = append(names, name); !slices.Contains(st.TaskDomains, name) {
 			st.TaskDomains = append(st.TaskDomains, name)
 		}
 	}
+	st.Topic = surely(names...)
 }
 
 func (t *turn) beginTask() {
@@ -427,6 +445,6 @@ func (t *turn) endTask(rule string) {
 		out = append(out, name)
 		return true
 	})
-	st.TaskDomains, st.Tried, st.Task, st.Stalls = nil, nil, false, 0
+	st.TaskDomains, st.Tried, st.Task, st.Stalls, st.Topic = nil, nil, false, 0, nil
 	t.settle(Event{Rule: rule, Names: out})
 }
