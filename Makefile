@@ -1,8 +1,9 @@
 # Short names for the commands; nothing happens here that they do not do.
 
 FUZZTIME ?= 10s
+PYTHON ?= python3
 
-.PHONY: test race vet lint build bench fuzz-short cover ci
+.PHONY: test race vet lint build bench fuzz-short cover distill-test ci
 
 test:
 	go test ./...
@@ -35,6 +36,10 @@ fuzz-short:
 cover:
 	go test -coverprofile=cover.out ./...
 	go tool cover -func=cover.out | tail -n 1
+
+# Needs Python 3.11 and numpy (PYTHON=.venv/bin/python); nothing else does.
+distill-test:
+	$(PYTHON) -m unittest discover -s tools/distill
 
 ci:
 	.ci/run
