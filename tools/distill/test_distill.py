@@ -23,7 +23,14 @@ import train
 import vocabulary
 from tokens import Embedder, Tokenizer, fold
 
-ENGLISH = ["send the invoice", "pay the invoice today", "play calm music", "play the music louder", "book a flight", "book the cheap flight today"] * 8
+ENGLISH = [
+    "send the invoice",
+    "pay the invoice today",
+    "play calm music",
+    "play the music louder",
+    "book a flight",
+    "book the cheap flight today",
+] * 8
 CHINESE = ["发送发票", "今天付发票", "播放音乐", "播放安静的音乐", "订机票", "今天订便宜的机票"] * 8
 SMALL = distill.Settings(dim=8, english_words=16, han_characters=30, chinese_words=6, shared=20, held_out=4, epochs=30, batch=16, rate=0.05)
 
@@ -203,6 +210,15 @@ class CacheTest(Folder):
         os.remove(os.path.join(self.folder, "fake-0000.json"))
         np.testing.assert_array_equal(teachers.Cache(self.folder, silent).vectors(teacher, ["a"]), want)
 
+    def test_no_shard_is_overwritten(self):
+        teacher = fake_teacher("fake", 4)
+        with mock.patch.object(teachers.Cache, "SHARD", 1):
+            want = teachers.Cache(self.folder, silent).vectors(teacher, ["a", "b", "c"])
+            os.remove(os.path.join(self.folder, "fake-0001.json"))
+            got = teachers.Cache(self.folder, silent).vectors(teacher, ["a", "b", "c"])
+        np.testing.assert_array_equal(got, want)
+        self.assertEqual(teacher.encoded, ["a", "b", "c", "b"])
+
     def test_safetensors(self):
         header = json.dumps({"__metadata__": {}, "w": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}).encode()
         path = os.path.join(self.folder, "w.safetensors")
@@ -230,7 +246,12 @@ class LeaksTest(Folder):
         return code, out.getvalue()
 
     def test_leaks(self):
-        for text in ("can you cancel my order", "Hello there. Can you CANCEL my order?!", "what about the day after tomorrow", "帮我取消昨天的订单吧。"):
+        for text in (
+            "can you cancel my order",
+            "Hello there. Can you CANCEL my order?!",
+            "what about the day after tomorrow",
+            "帮我取消昨天的订单吧。",
+        ):
             code, out = self.leaks(text)
             self.assertEqual(code, 1, text)
             self.assertRegex(out, r"en\.txt:2: is in .*jsonl:\d: ")
