@@ -9,26 +9,22 @@ import (
 
 // How what came before in a dialogue weighs. Chosen on public dialogues
 // (CrossWOZ, BFCL multi-turn, API-Bank), where fixed blends help some and ruin
-// turns to another domain.
+// turns to another domain; the optimum is flat.
 const (
 	sharpness  = 1.5  // a deviation of evidence multiplies the odds of a domain by e to this
 	stay       = 0.97 // probability that a short utterance stays in the domain of the last
-	shortWords = 12   // words up to which an utterance is short
-	fadeWords  = 6    // words more that divide the probability by e
+	shortWords = 14   // words up to which an utterance is short
+	fadeWords  = 5    // words more that divide the probability by e
+	ownVoice   = 8    // power of an utterance's own best score that it loses: 0.72 hardly counts, 0.95 much
 	likely     = 0.05 // probability from which a domain is looked at, however far it is
 )
 
-// Prior returns how likely each domain is before the utterance is looked at,
-// when the last one left the domains with the probabilities last, by place in
-// Domains of the index and with sum 1: the longer the utterance, the more it
-// says by itself, and the less the past. It appends to dst.
-func Prior(dst, last []float32, utterance string) []float32 {
+// keeps returns the probability that an utterance stays in the domain of the
+// last: the longer it is and the surer its own best score, the more it says by
+// itself and the less the past does.
+func keeps(utterance string, own float32) float32 {
 	w := float64(said(utterance))
-	keep := float32(stay * math.Exp(-max(0, w-shortWords)/fadeWords))
-	for _, p := range last {
-		dst = append(dst, keep*p+(1-keep)/float32(len(last)))
-	}
-	return dst
+	return float32(stay * math.Exp(-max(0, w-shortWords)/fadeWords) * (1 - math.Pow(float64(own), ownVoice)))
 }
 
 // said counts the words of an utterance; three Han characters say as much as
@@ -44,16 +40,18 @@ func said(utterance string) float32 {
 }
 
 // lean moves the evidence of domains and their skills by what the dialogue
-// makes likely: Bayes' rule on a scale on which a deviation of the background
-// is worth sharpness in log odds. A domain as likely as the average stays.
-func (s *Scores) lean(prior []float32, scale float32) {
-	n := float64(len(s.Domains))
+// makes likely that left the domains with the probabilities last: Bayes' rule
+// on a scale on which a deviation of the background is worth sharpness in log
+// odds. A domain as likely as the average stays where it is.
+func (s *Scores) lean(last []float32, keep, scale float32) {
+	n := float32(len(s.Domains))
 	if n < 2 {
 		return
 	}
 	for i := range s.Domains {
 		d := &s.Domains[i]
-		d.Context = scale / sharpness * float32(math.Log(max(float64(prior[d.Domain])*n, 1e-3)))
+		prior := keep*last[d.Domain] + (1-keep)/float32(len(last))
+		d.Context = scale / sharpness * float32(math.Log(max(float64(prior*n), 1e-3)))
 		d.Evidence += d.Context
 	}
 	slices.SortFunc(s.Domains, byEvidence)

@@ -14,38 +14,29 @@ func sum32(xs []float32) float64 {
 	return sum
 }
 
-func TestPrior(t *testing.T) {
-	last := []float32{0.9, 0.1, 0, 0}
-	short := Prior(nil, last, "and on Sunday?")
-	long := Prior(nil, last, strings.Repeat("word ", 40))
-	for name, p := range map[string][]float32{"short": short, "long": long} {
-		if math.Abs(sum32(p)-1) > 1e-5 {
-			t.Errorf("%s: probabilities add up to %v", name, sum32(p))
-		}
-		for i, x := range p {
-			if x <= 0 {
-				t.Errorf("%s: domain %d is impossible: the subject may always change", name, i)
-			}
-		}
+func TestKeeps(t *testing.T) {
+	short, long := keeps("and on Sunday?", 0.3), keeps(strings.Repeat("word ", 40), 0.3)
+	if short < 0.9 || short > 1 || long > 0.05 || long < 0 {
+		t.Errorf("a short utterance stays with %v, a long one with %v", short, long)
 	}
-	if short[0] < 0.8 || long[0] > 0.3 {
-		t.Errorf("the last domain has %v before a short utterance and %v before a long one", short[0], long[0])
+	if unsure, sure := keeps("write a mail", 0.5), keeps("write a mail", 0.95); sure > 0.5*unsure {
+		t.Errorf("an utterance that is sure of its own domain stays with %v, one that is not with %v", sure, unsure)
 	}
-	if han, latin := Prior(nil, last, strings.Repeat("字", 18)), Prior(nil, last, strings.Repeat("word ", 12)); math.Abs(float64(han[0]-latin[0])) > 1e-5 {
-		t.Errorf("18 Han characters say as much as 12 words: got %v and %v", han[0], latin[0])
+	if han, latin := keeps(strings.Repeat("字", 30), 0), keeps(strings.Repeat("word ", 20), 0); math.Abs(float64(han-latin)) > 1e-5 {
+		t.Errorf("30 Han characters say as much as 20 words: got %v and %v", han, latin)
 	}
 }
 
-func TestScoreWithPrior(t *testing.T) {
+func TestScoreWithLast(t *testing.T) {
 	e := builtIn(t)
 	ix := build(t, flat(), e)
 	n := len(ix.Domains())
 	cook, _ := ix.Lookup("cook-0")
 	kitchen := ix.DomainsOf(cook)[0]
 	type standing struct{ alone, score, evidence, context, share float32 }
-	scored := func(utterance string, prior []float32) (best int32, of map[int32]standing) {
+	scored := func(utterance string, last []float32) (best int32, of map[int32]standing) {
 		q := ask(t, e, utterance)
-		q.Prior = prior
+		q.Last = last
 		s := ix.Score(q)
 		defer s.Release()
 		of = map[int32]standing{}
@@ -72,7 +63,7 @@ func TestScoreWithPrior(t *testing.T) {
 	best, leaning := scored(vague, towards)
 	for d, x := range without {
 		if x.alone != x.score || x.context != 0 {
-			t.Errorf("domain %d without a prior: %+v", d, x)
+			t.Errorf("domain %d without a past: %+v", d, x)
 		}
 		if y := evenly[d]; math.Abs(float64(x.evidence-y.evidence)) > 1e-5 || y.alone != x.alone {
 			t.Errorf("domain %d with even chances: got %+v, want %+v", d, y, x)
@@ -108,11 +99,11 @@ func TestLargeCatalogLooksWhereTheDialogueIs(t *testing.T) {
 	if far < 0 {
 		t.Skip("all domains are near")
 	}
-	q.Prior = make([]float32, len(ix.Domains()))
-	for d := range q.Prior {
-		q.Prior[d] = 0.1 / float32(len(q.Prior)-1)
+	q.Last = make([]float32, len(ix.Domains()))
+	for d := range q.Last {
+		q.Last[d] = 0.1 / float32(len(q.Last)-1)
 	}
-	q.Prior[far] = 0.9
+	q.Last[far] = 0.9
 	s = ix.Score(q)
 	defer s.Release()
 	for _, d := range s.Domains {

@@ -46,7 +46,7 @@ type Query struct {
 	Vector    []float32 // of the utterance, by the embedder of the index; nil, zeros or another dimension leave vectors out
 	Allow     []bool    // by skill, as long as Skills: which exist for the asker; nil means all
 	Without   Parts     // parts to leave out
-	Prior     []float32 // by domain: how likely it is from the dialogue so far, see [Prior]; nil: nothing is known
+	Last      []float32 // by domain: how likely it was after the last utterance of the dialogue, sums to 1; nil: nothing is known
 }
 
 // Scores is what the index knows of an utterance. It holds scratch space:
@@ -74,8 +74,8 @@ type DomainScore struct {
 	Score    float32 // estimated probability that the domain is among the right ones
 	Evidence float32 // what the score was made of
 	Margin   float32 // evidence above the best other domain's, negative below it
-	Alone    float32 // the score without Query.Prior
-	Context  float32 // what of the evidence is from Query.Prior
+	Alone    float32 // the score without Query.Last
+	Context  float32 // what of the evidence is from Query.Last
 	Share    float32 // how likely the domain is if exactly one is meant: sums to 1
 }
 
@@ -86,7 +86,7 @@ type SkillScore struct {
 	Similarity float32 // cosine of utterance and skill
 	Lexical    float32 // share of the utterance that the skill's words cover, up to about 2
 	Phrase     float32 // cosine of the best phrase; 0 if not looked at
-	Context    float32 // what of the evidence is from Query.Prior
+	Context    float32 // what of the evidence is from Query.Last
 }
 
 // maxSkills is how many skills Scores ranks.
@@ -112,8 +112,8 @@ func (ix *Index) Score(q *Query) *Scores {
 	for i := range s.Domains {
 		s.Domains[i].Alone = s.Domains[i].Score
 	}
-	if q.Prior != nil {
-		s.lean(q.Prior, c.Deviation[l])
+	if q.Last != nil && len(s.Domains) > 0 {
+		s.lean(q.Last, keeps(q.Utterance, s.Domains[0].Score), c.Deviation[l])
 		s.calibrate(c, l)
 	}
 	s.posterior(c.Deviation[l])
@@ -170,7 +170,7 @@ func (s *Scores) collect(q *Query, without *held) {
 		s.vector.set(ix.zero)
 	}
 	semantic := s.vector.known()
-	s.scan(semantic, q.Allow, q.Prior)
+	s.scan(semantic, q.Allow, q.Last)
 	if without != nil {
 		s.similar[without.skill] = 0
 		if semantic {
@@ -201,7 +201,7 @@ func (s *Scores) collect(q *Query, without *held) {
 
 // scan fills similar, for all skills or, in a large catalog, for the allowed
 // ones of the nearest domains and those that the words found.
-func (s *Scores) scan(semantic bool, allow []bool, prior []float32) {
+func (s *Scores) scan(semantic bool, allow []bool, last []float32) {
 	ix := s.ix
 	if !semantic {
 		clear(s.similar)
@@ -222,7 +222,7 @@ func (s *Scores) scan(semantic bool, allow []bool, prior []float32) {
 	s.Domains = s.Domains[:0]
 	for d := range ix.domains {
 		e := ix.domainRows.dot(d, &s.vector)
-		if prior != nil && prior[d] > likely {
+		if last != nil && last[d] > likely {
 			e++ // looked at first
 		}
 		s.Domains = append(s.Domains, DomainScore{Domain: int32(d), Evidence: e})

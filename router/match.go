@@ -102,11 +102,7 @@ func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *as
 			defer r.embedder.put(buffer)
 		}
 	}
-	q := index.Query{Utterance: utterance, Vector: vector, Allow: a.allow, Without: s.opts.Without}
-	if a.last != nil {
-		q.Prior = index.Prior(make([]float32, 0, len(a.last)), a.last, utterance)
-	}
-	scores := s.ix.Score(&q)
+	scores := s.ix.Score(&index.Query{Utterance: utterance, Vector: vector, Allow: a.allow, Without: s.opts.Without, Last: a.last})
 	defer scores.Release()
 	route.decide(scores, a)
 	if route.topic = topicOf(s.ix, scores, a.last); saysNothing(utterance) {
@@ -145,7 +141,7 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 			r.showAll(a)
 		}
 		return
-	case matched > 0 && !r.followsUp(scores, a) && !(a.keeps() && saysNothing(r.Utterance)):
+	case matched > 0 && !r.followsUp(scores, a):
 		r.Outcome = One
 		if matched > 1 {
 			r.Outcome = Several
@@ -175,9 +171,13 @@ func (r *Route) excluded(domain int32, a *asker) bool {
 		!slices.ContainsFunc(r.snapshot.ix.Members(domain), func(i int32) bool { return r.visible(i, a) })
 }
 
-// followsUp tells whether the domains that match do so only because of what
-// came before, and are in the prompt already: then nothing new was asked for.
+// followsUp tells whether nothing new was asked for: the utterance says
+// nothing, or the domains that match do so only because of what came before
+// and are in the prompt already.
 func (r *Route) followsUp(scores *index.Scores, a *asker) bool {
+	if a.keeps() && saysNothing(r.Utterance) {
+		return true
+	}
 	if a.last == nil {
 		return false
 	}

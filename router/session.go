@@ -70,7 +70,7 @@ type SessionOptions struct {
 //
 // An utterance is scored with what came before it: the shorter it is and the
 // less it says by itself, the likelier it belongs to the domain of the last
-// turn ([index.Prior]). A task's end forgets it; Options.Alone is without.
+// turn. A task's end forgets it; Options.Alone is without.
 type Session struct {
 	r    *Router
 	key  string
