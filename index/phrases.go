@@ -20,10 +20,13 @@ type phrase struct {
 // Bounds of phrases. A skill known by its summary alone loses 30 to 40 points
 // of hit@1; more than a dozen phrases gain nothing.
 const (
-	maxPhrases    = 12  // rows kept of a skill
-	maxSentences  = 8   // of a description
-	maxPhraseText = 500 // characters of a phrase that are embedded
-	headingWeight = 0.3 // many headings are the same in every skill
+	maxPhrases    = 12   // rows kept of a skill
+	maxSentences  = 8    // of a description
+	maxPhraseText = 500  // characters of a phrase that are embedded
+	headingWeight = 0.3  // many headings are the same in every skill
+	maxBodyText   = 2000 // characters of a body that are embedded, as one text
+	bodyWeight    = 3    // it says what the description leaves out
+	wholeBody     = 1000 // characters from which a body has that weight; a stub has less
 )
 
 // phrasesOf lists what speaks for a skill, most telling first.
@@ -63,6 +66,10 @@ func phrasesOf(s *definitions.Skill, m *summaries.Summary, written bool) []phras
 	}
 	for _, h := range s.Headings {
 		add(h, headingWeight, false)
+	}
+	if body := strings.TrimSpace(s.Core); body != "" && s.Core != s.Description {
+		weight := bodyWeight * min(1, float32(text.Len(body))/wholeBody)
+		ps = append(ps, phrase{text: text.Cut(body, maxBodyText), weight: weight})
 	}
 	return ps
 }
