@@ -1,0 +1,27 @@
+package eval
+
+import (
+	"unicode/utf8"
+
+	"skillrouter/internal/text"
+)
+
+// EstimateTokens estimates how many tokens of a language model a text takes: 1
+// for a Han character, 1 for 4 bytes of other text, rounded up. Tokenizers
+// differ by some 30% either way, so it is for comparing texts, not for bills.
+func EstimateTokens(s string) int { return tokens(quarters(s)) }
+
+// quarters is the estimate in quarters of a token, which add up.
+func quarters(s string) int {
+	n := 0
+	for _, r := range s {
+		if text.IsHan(r) {
+			n += 4
+		} else {
+			n += utf8.RuneLen(r)
+		}
+	}
+	return n
+}
+
+func tokens(quarters int) int { return (quarters + 3) / 4 }
