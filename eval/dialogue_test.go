@@ -32,7 +32,9 @@ func TestReadDialogues(t *testing.T) {
 			want: []Dialogue{{ID: "a", Turns: []Turn{{User: "u", Calls: []Call{
 				{Skill: "s", Name: "f", Arguments: map[string]json.RawMessage{"x": json.RawMessage("1")}},
 				{Name: "g", Arguments: map[string]json.RawMessage{"y": json.RawMessage("null")}},
-				{Name: "h"}, {Name: "i"}, {Name: "j"},
+				{Name: "h"},
+				{Name: "i"},
+				{Name: "j"},
 			}}}}},
 		},
 		{name: "broken line", text: `{"id":"a","turns":[{"user":"u"}]}` + "\n{", err: "d.jsonl:2: unexpected end"},

@@ -109,7 +109,7 @@ type ReplayReport struct {
 	UnknownDomains []string `json:"unknown_domains"`
 	UnknownSkills  []string `json:"unknown_skills"`
 
-	Replayed []ReplayedDialogue `json:"replayed"`
+	Replayed []ReplayedDialogue `json:"replayed,omitempty"`
 }
 
 // A ReplayedDialogue is what came of a [Dialogue].
@@ -165,6 +165,7 @@ type ReplayedTurn struct {
 
 	StateBytes int           `json:"state_bytes"`
 	Missing    []MissingCall `json:"missing"`
+	WrongCalls []string      `json:"wrong_calls"` // skills that were called and are not right
 }
 
 // A Standing is the place of a domain or skill in a ranking.
@@ -314,7 +315,7 @@ func (p *replayer) turn(ctx context.Context, s *router.Session, t *Turn, row *Re
 func (row *ReplayedTurn) rankings(route *router.Route, t *Turn) {
 	row.Outcome = route.Outcome
 	row.Domains, row.Candidates, row.Matched = []Standing{}, []Standing{}, []string{}
-	row.Skills, row.Events, row.Missing = []string{}, []string{}, []MissingCall{}
+	row.Skills, row.Events, row.Missing, row.WrongCalls = []string{}, []string{}, []MissingCall{}, []string{}
 	row.DomainHit = slices.Contains(t.Domains, route.Top().Name)
 	for i, d := range route.Domains {
 		x := Standing{d.Name, i + 1, d.Score}
@@ -380,8 +381,8 @@ func (p *replayer) calls(row *ReplayedTurn, t *Turn) {
 	sound := row.Verdict == OK || row.Verdict == ""
 	for _, c := range t.Calls {
 		p.report.Calls++
-		if sound && c.Skill != "" && len(t.Skills) > 0 && !slices.Contains(t.Skills, c.Skill) {
-			row.Verdict, sound = WrongSkill, false
+		if c.Skill != "" && len(t.Skills) > 0 && !slices.Contains(t.Skills, c.Skill) {
+			row.WrongCalls = append(row.WrongCalls, c.Skill)
 		}
 		if p.opts.Required == nil {
 			continue
@@ -397,7 +398,10 @@ func (p *replayer) calls(row *ReplayedTurn, t *Turn) {
 			row.Missing = append(row.Missing, m)
 		}
 	}
-	if sound && len(row.Missing) > 0 {
+	switch {
+	case sound && len(row.WrongCalls) > 0:
+		row.Verdict = WrongSkill
+	case sound && len(row.Missing) > 0:
 		row.Verdict = MissingParams
 	}
 }
@@ -445,7 +449,8 @@ func (p *replayer) weigh(ctx context.Context, s *router.Session, route *router.R
 		}
 		n := quarters(definitions.Render(d, definitions.RenderOptions{}))
 		w.layer3 += n
-		if !slices.Contains(before, name) && !(route.Outcome == router.Direct && slices.Contains(route.Hits, name)) {
+		kept := route.Outcome == router.Direct && slices.Contains(route.Hits, name)
+		if !kept && !slices.Contains(before, name) {
 			w.loaded += n
 		}
 	}

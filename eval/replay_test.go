@@ -112,7 +112,8 @@ func TestJudge(t *testing.T) {
 			"loaded",
 			labelled(ReplayedTurn{}),
 			router.Route{Outcome: router.Direct, Candidates: named("send", "fly")},
-			[]string{"send"}, OK,
+			[]string{"send"},
+			OK,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
