@@ -123,7 +123,7 @@ func ReadDialogues(r io.Reader, path string) ([]Dialogue, error) {
 func (d *Dialogue) check() error {
 	switch {
 	case d.ID == "":
-		return errors.New("no id")
+		return errors.New("no id: a line is a dialogue with the keys id and turns")
 	case len(d.Turns) == 0:
 		return fmt.Errorf("dialogue %q: no turns", d.ID)
 	}

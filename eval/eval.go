@@ -1,7 +1,9 @@
 // Package eval measures how well a router finds what labelled utterances need.
 //
 // [ReadCases] reads utterances with their right skills and domains, [Run]
-// routes them and returns a [Report].
+// routes them and returns a [Report]. [ReadDialogues] reads whole dialogues,
+// [Replay] routes each in a session and returns a [ReplayReport] that also
+// tells what every turn showed, what it cost and where it went astray.
 package eval
 
 import (

@@ -211,7 +211,7 @@ as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &useError{err, helpHint(cmd)} })
 	a.flags(root.PersistentFlags())
-	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.indexCommand(), a.versionCommand())
+	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.replayCommand(), a.indexCommand(), a.versionCommand())
 	inOrder(root)
 	return root
 }
