@@ -276,8 +276,11 @@ func why(t *eval.ReplayedTurn, threshold float64) string {
 		}
 		return fmt.Sprintf("the best, %s, has %s; %s", t.Domains[0].Name, against(t.Domains[0].Score, threshold), right)
 	case eval.NotShown:
-		if len(t.Visible) > 0 && !t.DomainVisible {
+		switch {
+		case len(t.Visible) > 0 && !t.DomainVisible:
 			return fmt.Sprintf("%s matched, but only its line had room", list(t.Matched))
+		case len(t.Skills) == 0 && len(t.Loaded) > 0:
+			return "nothing matched, and only what was loaded before is left of the right domain"
 		}
 		return "the right domain is there, but its right skills were cut, left out or are not in the catalog"
 	case eval.WrongSkill:

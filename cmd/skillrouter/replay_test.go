@@ -79,6 +79,11 @@ func TestWhy(t *testing.T) {
 			"Travel, Mail matched, but only its line had room",
 		},
 		{
+			"expired",
+			eval.ReplayedTurn{Verdict: eval.NotShown, Outcome: router.Sticky, DomainVisible: true, Loaded: []string{"sort"}},
+			"nothing matched, and only what was loaded before is left of the right domain",
+		},
+		{
 			"another ranks first",
 			eval.ReplayedTurn{Verdict: eval.WrongSkill, Candidates: []eval.Standing{at("sort", 1, 0.5)}, RightSkill: at("send", 3, 0.2)},
 			"sort ranks first; the right one, send, is number 3",
