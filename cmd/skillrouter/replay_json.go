@@ -38,6 +38,10 @@ type changedTurn struct {
 	User     string       `json:"user"`
 	Before   eval.Verdict `json:"before"` // with the settings as given
 	After    eval.Verdict `json:"after"`
+
+	// A right skill, or where none is labelled a right domain, is visible.
+	VisibleBefore bool `json:"visible_before"`
+	VisibleAfter  bool `json:"visible_after"`
 }
 
 func newReplayOutput(c *catalog, replays []replayed, flags *replayFlags) *replayOutput {
@@ -97,9 +101,16 @@ func changed(a, b replayed) []changedTurn {
 		for j := range d.Turns {
 			before, after := &d.Turns[j], &b.report.Replayed[i].Turns[j]
 			if before.Verdict != after.Verdict {
-				all = append(all, changedTurn{b.name, d.ID, before.Turn, before.User, cmp.Or(before.Verdict, "-"), cmp.Or(after.Verdict, "-")})
+				all = append(all, changedTurn{
+					b.name, d.ID, before.Turn, before.User, cmp.Or(before.Verdict, "-"), cmp.Or(after.Verdict, "-"), sees(before), sees(after),
+				})
 			}
 		}
 	}
 	return all
+}
+
+// sees tells whether the turn shows what is right.
+func sees(t *eval.ReplayedTurn) bool {
+	return t.SkillVisible || len(t.WantSkills) == 0 && t.DomainVisible
 }

@@ -141,15 +141,15 @@ func (a *app) writeComparison(c *catalog, replays []replayed, flags *replayFlags
 		var better, worse, other []changedTurn
 		for _, ch := range changed(replays[0], x) {
 			switch {
-			case ch.After == eval.OK:
+			case ch.VisibleAfter && !ch.VisibleBefore:
 				better = append(better, ch)
-			case ch.Before == eval.OK:
+			case ch.VisibleBefore && !ch.VisibleAfter:
 				worse = append(worse, ch)
 			default:
 				other = append(other, ch)
 			}
 		}
-		fmt.Fprintf(a.out, "with %s: %s better, %d worse, %d wrong in another way\n", x.name, plural(len(better), "turn"), len(worse), len(other))
+		fmt.Fprintf(a.out, "with %s what is right comes in sight in %s, is lost in %d; %d went otherwise\n", x.name, plural(len(better), "turn"), len(worse), len(other))
 		for _, list := range [][]changedTurn{better, worse, other} {
 			most := len(list)
 			if !all {
