@@ -11,11 +11,11 @@ import (
 // (CrossWOZ, BFCL multi-turn, API-Bank), where fixed blends help some and ruin
 // turns to another domain; the optimum is flat.
 const (
-	sharpness  = 1.5  // a deviation of evidence multiplies the odds of a domain by e to this
-	stay       = 0.97 // probability that a short utterance stays in the domain of the last
+	sharpness  = 1.75 // a deviation of evidence multiplies the odds of a domain by e to this
+	stay       = 0.98 // probability that a short utterance stays in the domain of the last
 	shortWords = 14   // words up to which an utterance is short
 	fadeWords  = 5    // words more that divide the probability by e
-	ownVoice   = 8    // power of an utterance's own best score that it loses: 0.72 hardly counts, 0.95 much
+	ownVoice   = 10   // power of an utterance's own best score that it loses: 0.72 hardly counts, 0.95 much
 	likely     = 0.05 // probability from which a domain is looked at, however far it is
 )
 
