@@ -80,8 +80,8 @@ type ReplayReport struct {
 	SkillVisible float64 `json:"skill_visible_share"` // a right skill is visible, as a summary or definition
 	SkillRecall  float64 `json:"skill_visible_recall"`
 
-	SwitchDetected float64 `json:"switch_detection_rate"` // of the switched turns: a right domain matched
-	FalseSwitch    float64 `json:"false_switch_rate"`     // of the kept turns: domains matched, but no right one
+	SwitchDetected float64 `json:"switch_detection_rate"` // of the switched turns: moved to a right domain
+	FalseSwitch    float64 `json:"false_switch_rate"`     // of the kept turns: moved, but to no right domain
 
 	Layered      float64 `json:"tokens_layered_mean"` // the prompt at the end of a turn: the three that follow
 	IndexTokens  float64 `json:"tokens_index_mean"`   // layer 1 and the fixed phrases
@@ -141,7 +141,7 @@ type ReplayedTurn struct {
 	Task       bool           `json:"task"`
 	Domains    []Standing     `json:"domains"`    // the best three
 	Candidates []Standing     `json:"candidates"` // the best five
-	Matched    []string       `json:"matched"`    // domains that the turn matched
+	Matched    []string       `json:"matched"`    // domains that reach the threshold, or hold a skill that was named
 	Visible    []string       `json:"visible_domains"`
 	Skills     []string       `json:"visible_skills"` // with a summary in the prompt
 	Loaded     []string       `json:"loaded"`
@@ -354,7 +354,7 @@ func (p *replayer) judge(row *ReplayedTurn, route *router.Route, loaded []string
 	switch {
 	case row.DomainVisible && len(row.WantSkills) > 0 && !row.SkillVisible:
 		row.Verdict = NotShown
-	case !row.DomainVisible && shares(row.Matched, row.WantDomains):
+	case !row.DomainVisible && route.Matched() && shares(row.Matched, row.WantDomains):
 		row.Verdict = NotShown // its line only
 	case !row.DomainVisible && (route.Matched() || route.Outcome == router.Sticky):
 		row.Verdict = WrongDomain
@@ -493,7 +493,9 @@ func (p *replayer) count(row *ReplayedTurn) {
 	}
 	add(&rep.DomainHit1, row.DomainHit)
 	add(&rep.AloneHit1, row.AloneHit)
-	right := shares(row.Matched, row.WantDomains)
+	// What matches as a follow-up was there before: it is no move.
+	moved := len(row.Matched) > 0 && row.Outcome != router.Sticky
+	right := moved && shares(row.Matched, row.WantDomains)
 	switch row.Position {
 	case First:
 		rep.First++
@@ -503,7 +505,7 @@ func (p *replayer) count(row *ReplayedTurn) {
 		rep.Kept++
 		add(&rep.DomainHit1Kept, row.DomainHit)
 		add(&rep.AloneHit1Kept, row.AloneHit)
-		add(&rep.FalseSwitch, len(row.Matched) > 0 && !right)
+		add(&rep.FalseSwitch, moved && !right)
 	case Switched:
 		rep.Switched++
 		add(&rep.DomainHit1Switched, row.DomainHit)

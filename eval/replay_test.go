@@ -107,6 +107,12 @@ func TestJudge(t *testing.T) {
 			router.Route{Outcome: router.Sticky, Candidates: named("send", "fly")},
 			nil, WrongDomain,
 		},
+		{
+			"a match that is not heard",
+			labelled(ReplayedTurn{Matched: []string{"Mail"}, Visible: []string{"Travel"}, Skills: []string{"fly"}}),
+			router.Route{Outcome: router.Sticky, Candidates: named("send", "fly")},
+			nil, WrongDomain,
+		},
 		{"asked", labelled(ReplayedTurn{}), router.Route{Outcome: router.Clarify, Candidates: named("send")}, nil, NothingMatched},
 		{
 			"loaded",

@@ -256,7 +256,7 @@ func why(t *eval.ReplayedTurn, threshold float64) string {
 	right := "no right domain is in the catalog"
 	if d := t.RightDomain; d.Rank > 0 {
 		right = fmt.Sprintf("the right one, %s, has %s and is number %d", d.Name, against(d.Score, threshold), d.Rank)
-		if d.Score >= float32(threshold) {
+		if d.Score >= float32(threshold) && t.Outcome != router.Sticky {
 			right += ", but was left out, as tried in vain"
 		}
 	}
@@ -264,7 +264,7 @@ func why(t *eval.ReplayedTurn, threshold float64) string {
 	case eval.WrongDomain:
 		switch {
 		case t.Outcome == router.Sticky:
-			return fmt.Sprintf("nothing matched, so what was shown stayed; %s", right)
+			return fmt.Sprintf("nothing new matched, so what was shown stayed; %s", right)
 		case len(t.Matched) == 0:
 			return fmt.Sprintf("no domain of the skill that was named is right; %s", right)
 		default:
@@ -280,7 +280,7 @@ func why(t *eval.ReplayedTurn, threshold float64) string {
 		case len(t.Visible) > 0 && !t.DomainVisible:
 			return fmt.Sprintf("%s matched, but only its line had room", list(t.Matched))
 		case len(t.Skills) == 0 && len(t.Loaded) > 0:
-			return "nothing matched, and only what was loaded before is left of the right domain"
+			return "nothing new matched, and only what was loaded before is left of the right domain"
 		}
 		return "the right domain is there, but its right skills were cut, left out or are not in the catalog"
 	case eval.WrongSkill:

@@ -61,7 +61,7 @@ func TestWhy(t *testing.T) {
 		{
 			"another stayed",
 			eval.ReplayedTurn{Verdict: eval.WrongDomain, Outcome: router.Sticky, Visible: []string{"Travel"}, RightDomain: at("Mail", 1, 0.5)},
-			"nothing matched, so what was shown stayed; the right one, Mail, has 0.50 < 0.72 and is number 1",
+			"nothing new matched, so what was shown stayed; the right one, Mail, has 0.50 < 0.72 and is number 1",
 		},
 		{
 			"tried before",
@@ -81,7 +81,7 @@ func TestWhy(t *testing.T) {
 		{
 			"expired",
 			eval.ReplayedTurn{Verdict: eval.NotShown, Outcome: router.Sticky, DomainVisible: true, Loaded: []string{"sort"}},
-			"nothing matched, and only what was loaded before is left of the right domain",
+			"nothing new matched, and only what was loaded before is left of the right domain",
 		},
 		{
 			"another ranks first",
