@@ -64,6 +64,15 @@ func language(s string) string {
 // state gives equal bytes; the index comes first, so that prompts of one
 // session share their beginning.
 func (r *Route) Prompt() string {
+	var b block
+	for _, layer := range r.layers() {
+		b.add("", layer)
+	}
+	return b.String()
+}
+
+// layers are the parts of the prompt: the index, summaries, definitions.
+func (r *Route) layers() [3]string {
 	s := r.snapshot
 	lang := s.opts.Lang
 	layer1 := s.layer1
@@ -74,17 +83,17 @@ func (r *Route) Prompt() string {
 		lang = language(layer1)
 	}
 	p := phrasesIn(lang)
-	var b block
+	var one, two, three block
 	if !r.Flat {
 		if layer1 != "" {
-			b.add(p.index, layer1+"\n"+p.choose)
+			one.add(p.index, layer1+"\n"+p.choose)
 		}
 		if len(r.nearest) > 0 {
-			b.add("", fmt.Sprintf(p.nearest, list(r.Nearest(), p.comma)))
+			one.add("", fmt.Sprintf(p.nearest, list(r.Nearest(), p.comma)))
 		}
 	}
 	if len(r.gone) > 0 {
-		b.add("", fmt.Sprintf(p.gone, list(r.gone, p.comma)))
+		two.add("", fmt.Sprintf(p.gone, list(r.gone, p.comma)))
 	}
 	for _, sec := range r.shown {
 		head := p.available
@@ -101,7 +110,7 @@ func (r *Route) Prompt() string {
 		if sec.more > 0 {
 			lines = fmt.Appendf(lines, p.more, sec.more)
 		}
-		b.add(head, string(lines))
+		two.add(head, string(lines))
 	}
 	if len(r.Lines) > 0 {
 		var lines []string
@@ -110,7 +119,7 @@ func (r *Route) Prompt() string {
 				lines = append(lines, domains.Line(&s.ix.Domains()[d], s.allowed(d, r.allow), s.opts.Lang))
 			}
 		}
-		b.add(p.also, strings.Join(lines, "\n"))
+		two.add(p.also, strings.Join(lines, "\n"))
 	}
 	if len(r.Summaries) > 0 {
 		use := p.use
@@ -123,12 +132,12 @@ func (r *Route) Prompt() string {
 		if len(ready) > 0 {
 			use += "\n" + fmt.Sprintf(p.ready, list(ready, p.comma))
 		}
-		b.add("", use)
+		two.add("", use)
 	}
 	for _, d := range r.Loaded {
-		b.add("", definitions.Render(d, definitions.RenderOptions{}))
+		three.add("", definitions.Render(d, definitions.RenderOptions{}))
 	}
-	return b.String()
+	return [3]string{one.String(), two.String(), three.String()}
 }
 
 // A block is parts of a prompt with a blank line between them.

@@ -39,9 +39,11 @@ type Options struct {
 	Stalled      Stalled // the same for one layer; goes before StalledTurns
 	IndexLimit   int     // characters of the index text, for Chinese; 0 means 500; other scripts have three times as many
 	Mode         Mode
-	Alone        bool        // score each utterance of a session by itself, without what came before
-	Lang         string      // of fixed phrases: "en", "zh"; "" follows the text
-	Without      index.Parts // parts of the evidence to leave out
+	Sliding      bool                  // a match renews the turns that a summary stays
+	Alone        bool                  // score each utterance of a session by itself, without what came before
+	Tokens       func(text string) int // counts tokens for [Route.Tokens]; nil means an estimate
+	Lang         string                // of fixed phrases: "en", "zh"; "" follows the text
+	Without      index.Parts           // parts of the evidence to leave out
 
 	EmbedTimeout time.Duration // for embedders that wait; 0 means 1 s, negative no limit
 	Store        SessionStore  // keeps session states; nil means in this process, see [cache.NewSessions]

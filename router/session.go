@@ -316,18 +316,26 @@ func (s *Session) End(ctx context.Context) error {
 // Prompt returns the whole visible block as it is now: what Route decided and
 // what was loaded or chosen since. Right after Route it equals [Route.Prompt].
 func (s *Session) Prompt(ctx context.Context) (string, error) {
-	var prompt string
+	r, err := s.visible(ctx)
+	if err != nil {
+		return "", err
+	}
+	return r.Prompt(), nil
+}
+
+// visible is what is in the prompt now, as a route.
+func (s *Session) visible(ctx context.Context) (*Route, error) {
+	var r *Route
 	err := s.view(ctx, func(t *turn) {
 		a := t.asker(false)
-		r := &Route{snapshot: t.snap, Flat: t.snap.flat, allow: a.allow, gone: t.st.Gone}
+		r = &Route{snapshot: t.snap, Flat: t.snap.flat, allow: a.allow, gone: t.st.Gone}
 		r.keep(a)
 		for _, name := range t.st.Nearest {
 			r.nearest = append(r.nearest, Domain{Name: name})
 		}
 		r.Loaded = s.loaded(t.snap, t.st)
-		prompt = r.Prompt()
 	})
-	return prompt, err
+	return r, err
 }
 
 // State is a session at one moment.

@@ -154,7 +154,7 @@ func (st *state) restore(o *Options) (err error) {
 	if life < 0 {
 		life = 0 // the default: without a cache routes are the same, they only cost more, see serve
 	}
-	if st.summaries, err = cache.NewTurns[string, string](&cache.TurnsOptions{Life: life}); err != nil {
+	if st.summaries, err = cache.NewTurns[string, string](&cache.TurnsOptions{Life: life, Sliding: o.Sliding}); err != nil {
 		return err
 	}
 	if st.definitions, err = cache.NewTask[string, string](&cache.TaskOptions{Capacity: mostLoaded}); err != nil {
