@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"skillrouter/cache"
 	"skillrouter/definitions"
 	"skillrouter/embed"
 	"skillrouter/index"
@@ -46,6 +48,11 @@ func benchCatalog(n int) fstest.MapFS {
 
 func benchRouter(b testing.TB, n int) *router.Router {
 	b.Helper()
+	return benchRouterWith(b, n, nil)
+}
+
+func benchRouterWith(b testing.TB, n int, opts *router.Options) *router.Router {
+	b.Helper()
 	ctx := context.Background()
 	c, err := definitions.Load(ctx, []definitions.Root{{Path: "skills", FS: benchCatalog(n)}}, nil)
 	if err != nil {
@@ -59,7 +66,7 @@ func benchRouter(b testing.TB, n int) *router.Router {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := router.New(ix, e, nil)
+	r, err := router.New(ix, e, opts)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -105,4 +112,46 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		i++
 	}
+}
+
+// BenchmarkSessions holds 100,000 sessions of three turns, and reports what
+// memory each takes.
+func BenchmarkSessions(b *testing.B) {
+	const sessions = 100_000
+	ctx := context.Background()
+	for b.Loop() {
+		b.StopTimer()
+		store, err := cache.NewSessions(&cache.SessionsOptions{Capacity: sessions})
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := benchRouterWith(b, 150, &router.Options{Store: store})
+		before := heap()
+		b.StartTimer()
+		for i := range sessions {
+			s, err := r.Session(fmt.Sprint("user-", i), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, u := range benchUtterances {
+				if _, err := s.Route(ctx, u); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		b.StopTimer()
+		if store.Len() != sessions {
+			b.Fatalf("%d sessions are kept, want %d", store.Len(), sessions)
+		}
+		b.ReportMetric(float64(heap()-before)/sessions, "heap-B/session")
+		runtime.KeepAlive(r)
+		b.StartTimer()
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
