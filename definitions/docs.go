@@ -89,6 +89,9 @@ func (t *tree) doc(dir spot, name string, e fs.DirEntry, display string, r *repo
 		if err == nil && !target.below(dir) {
 			err = errOutside
 		}
+		if err == nil && !info.Mode().IsRegular() {
+			err = errNotFile // opening a pipe would wait for ever
+		}
 		if err != nil {
 			r.problems = append(r.problems, Problem{File: join(display, name), Severity: Warning, Kind: "link-document", What: "the document is a link that cannot be followed: " + cause(err), Fix: "put the file itself into the skill's folder"})
 			return Doc{}, false

@@ -191,6 +191,9 @@ func Open(ctx context.Context, path string, e Embedder) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
+	if !info.Mode().IsRegular() {
+		return nil, &FormatError{path, "it is not a file"}
+	}
 	if info.Size() > maxFile {
 		return nil, &FormatError{path, fmt.Sprintf("the file has %d bytes, more than any index", info.Size())}
 	}
@@ -216,6 +219,10 @@ func Open(ctx context.Context, path string, e Embedder) (*Index, error) {
 
 // IsFile tells whether the file at path begins like an index.
 func IsFile(path string) bool {
+	// Opening a pipe would wait for ever.
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -28,6 +28,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second ctrl-C ends at once what does not heed the first
 	a := &app{
 		in: os.Stdin, out: &writer{w: os.Stdout}, err: os.Stderr, env: os.Getenv,
 		tty: terminals{in: isTerminal(os.Stdin), out: isTerminal(os.Stdout), err: isTerminal(os.Stderr)},
