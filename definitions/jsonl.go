@@ -146,7 +146,7 @@ func jsonlProblem(name string, err error) Problem {
 	case errors.Is(err, fs.ErrNotExist):
 		p.Severity, p.Kind, p.What, p.Fix = Note, "missing-root", "the catalog does not exist and counts as empty", "make it, or check how it is written"
 	case errors.Is(err, errNotFile):
-		p.Fix = "name folders so that they do not end in .jsonl"
+		p.Fix = "name a file; a folder of skills must not be called .jsonl"
 	}
 	return p
 }
