@@ -15,9 +15,10 @@ const (
 	describeLength  = 13
 )
 
-// describe derives a description from what the members can do: the capabilities that
+// Describe derives a description from what the members can do: the capabilities that
 // share most with the other members and least with each other, in the language of most.
-func describe(members []string, sums map[string]*summaries.Summary) string {
+// sums is by skill name; a member without one says nothing.
+func Describe(members []string, sums map[string]*summaries.Summary) string {
 	gists, han := gather(members, sums)
 	if len(gists) == 0 {
 		return ""

@@ -59,4 +59,5 @@ type Domain struct {
 	Manual      []string // names of its skills that are reached by name only; not counted
 	Written     bool     // named in skillrouter.yaml, rather than by folders or metadata only
 	Clustered   bool     // made by [Cluster] of skills that nothing files
+	Derived     bool     // the description is made of what the members do, as [Describe] does
 }

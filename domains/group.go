@@ -50,7 +50,8 @@ func Group(c *definitions.Catalog, f *File, sums map[string]*summaries.Summary) 
 			d.Description = noted(c.DomainNotes, d.Name)
 		}
 		if d.Description == "" && d.Name != Unassigned {
-			d.Description = describe(d.Members, sums)
+			d.Description = Describe(d.Members, sums)
+			d.Derived = d.Description != ""
 		}
 	}
 	g.leftover(c, out)

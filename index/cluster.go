@@ -36,7 +36,7 @@ func (b *builder) cluster() {
 	items := ix.Items(skills) // not the centroids: whoever clusters Items later is to get the same
 	proposal := domains.Cluster(items, nil)
 	for _, p := range proposal.Domains {
-		d := domains.Domain{Name: p.Name, Description: p.Description, Keywords: p.Keywords, Clustered: true}
+		d := domains.Domain{Name: p.Name, Description: p.Description, Keywords: p.Keywords, Clustered: true, Derived: true}
 		if taken[text.Fold(d.Name)] || d.Name == domains.Unassigned {
 			d.Name += " (2)" // a domain of that name was there before
 		}

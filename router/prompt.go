@@ -116,7 +116,9 @@ func (r *Route) layers() [3]string {
 		var lines []string
 		for _, name := range r.Lines {
 			if d, ok := s.ix.LookupDomain(name); ok {
-				lines = append(lines, domains.Line(&s.ix.Domains()[d], s.allowed(d, r.allow), s.opts.Lang))
+				domain := s.ix.Domains()[d]
+				domain.Description = s.description(d, r.allow)
+				lines = append(lines, domains.Line(&domain, s.allowed(d, r.allow), s.opts.Lang))
 			}
 		}
 		two.add(p.also, strings.Join(lines, "\n"))
@@ -180,9 +182,8 @@ func (r *Route) ask(names []string) string {
 	alternatives := make([]string, len(names))
 	for i, n := range names {
 		d, _ := r.snapshot.ix.LookupDomain(n)
-		domain := &r.snapshot.ix.Domains()[d]
 		alternatives[i] = oneLine(n)
-		if about := oneLine(domain.Description); about != "" {
+		if about := oneLine(r.snapshot.description(d, r.allow)); about != "" {
 			alternatives[i] = fmt.Sprintf(p.about, alternatives[i], text.Cut(about, text.Limit(about, questionLimit)))
 		}
 	}

@@ -11,20 +11,25 @@ package router
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"log/slog"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"skillrouter/cache"
 	"skillrouter/domains"
 	"skillrouter/index"
+	"skillrouter/summaries"
 )
 
 // Options are the numbers of a router. A zero field means the catalog's own
@@ -125,6 +130,8 @@ type snapshot struct {
 	fallback   []int32
 	hashes     []string          // by domain: changes when a summary in it does
 	manual     map[int32][]int32 // domains of manual skills, which are members of none
+
+	descriptions *lru.Cache[descriptionKey, string] // safe for concurrent use
 }
 
 // New returns a router over ix, whose vectors must be of e. A nil opts means
@@ -220,6 +227,7 @@ func (r *Router) use(ix *index.Index) error {
 	if err := s.opts.check(); err != nil {
 		return fmt.Errorf("%w (in the catalog's skillrouter.yaml)", err)
 	}
+	s.descriptions, _ = lru.New[descriptionKey, string](keptDescriptions) // errs only for a size below 1
 	if old := r.current.Load(); old != nil {
 		s.generation = old.generation + 1
 	}
@@ -272,8 +280,58 @@ func (s *snapshot) indexText(allow []bool) string {
 		}
 		count = func(d *domains.Domain) int { return counts[d.Name] }
 	}
-	text, _ := domains.AppendIndex(nil, s.ix.Domains(), &domains.IndexOptions{Limit: s.opts.IndexLimit, Lang: s.opts.Lang, Count: count})
+	ds := s.ix.Domains()
+	if allow != nil {
+		ds = slices.Clone(ds)
+		for i := range ds {
+			ds[i].Description = s.description(int32(i), allow)
+		}
+	}
+	text, _ := domains.AppendIndex(nil, ds, &domains.IndexOptions{Limit: s.opts.IndexLimit, Lang: s.opts.Lang, Count: count})
 	return string(text)
+}
+
+// description is that of a domain for the asker: one that is made of what
+// members do is made without those that do not exist for them.
+func (s *snapshot) description(domain int32, allow []bool) string {
+	d := &s.ix.Domains()[domain]
+	members := s.ix.Members(domain)
+	n := s.allowed(domain, allow)
+	if !d.Derived || n == 0 || n == len(members) {
+		return d.Description
+	}
+	key := descriptionKey{domain: domain}
+	h := fnv.New64a()
+	var names []string
+	for place, i := range members {
+		if allow[i] {
+			names = append(names, s.ix.Skills()[i].Name)
+			_ = binary.Write(h, binary.LittleEndian, int32(place)) // a hash never fails
+		}
+	}
+	key.members = h.Sum64()
+	if text, ok := s.descriptions.Get(key); ok {
+		return text
+	}
+	sums := make(map[string]*summaries.Summary, n)
+	for _, i := range members {
+		if allow[i] {
+			sums[s.ix.Skills()[i].Name] = &s.ix.Skills()[i].Summary
+		}
+	}
+	text := domains.Describe(names, sums)
+	s.descriptions.Add(key, text)
+	return text
+}
+
+// keptDescriptions bounds the descriptions made for askers of whom not all
+// members of a domain exist; making one takes some 100 µs.
+const keptDescriptions = 4096
+
+// A descriptionKey tells which members of a domain a description is made of.
+type descriptionKey struct {
+	domain  int32
+	members uint64
 }
 
 // allowed counts the skills of a domain that exist for the asker.
