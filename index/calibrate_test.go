@@ -170,7 +170,7 @@ func TestHeldOutPhrasesAreLeftOut(t *testing.T) {
 			own := func(leave *held) SkillScore {
 				s := ix.scores.Get().(*Scores)
 				defer s.Release()
-				s.collect(q, leave)
+				s.collect(q, leave, false)
 				for _, x := range s.Skills {
 					if x.Skill == int32(at.i) {
 						return x

@@ -158,7 +158,7 @@ func (ix *Index) newCurve(ctx context.Context, positives []positive, negatives [
 			q.Without = without
 			s := ix.scores.Get().(*Scores)
 			defer s.Release()
-			s.collect(&q, nil)
+			s.collect(&q, nil, false)
 			s.rank(nil)
 			tops[i] = slices.Clone(s.Domains[:min(rowsEach, len(s.Domains))])
 		}
@@ -220,7 +220,7 @@ func (ix *Index) newCurve(ctx context.Context, positives []positive, negatives [
 func (ix *Index) ask(p *positive, without Parts, c *Curve) []Sample {
 	s := ix.scores.Get().(*Scores)
 	defer s.Release()
-	s.collect(&Query{Utterance: p.utterance, Vector: p.vector, Without: without}, &p.held)
+	s.collect(&Query{Utterance: p.utterance, Vector: p.vector, Without: without}, &p.held, false)
 	s.rank(nil)
 	l := LanguageOf(p.utterance)
 	var samples []Sample

@@ -98,7 +98,7 @@ const maxSkills = 64
 // utterance. Safe for concurrent use.
 func (ix *Index) Score(q *Query) *Scores {
 	s := ix.scores.Get().(*Scores)
-	s.collect(q, nil)
+	s.collect(q, nil, true)
 	s.rank(q.Allow)
 	c := &ix.calibration.Full
 	switch {
@@ -148,7 +148,8 @@ type held struct {
 }
 
 // collect fills the evidence of the skills, and the keywords of the domains.
-func (s *Scores) collect(q *Query, without *held) {
+// asked is false for the calibration, which is of what words do by chance.
+func (s *Scores) collect(q *Query, without *held, asked bool) {
 	ix := s.ix
 	s.folded = text.AppendFold(s.folded[:0], q.Utterance)
 	s.hashes = appendHashes(s.hashes[:0], s.folded)
@@ -158,6 +159,9 @@ func (s *Scores) collect(q *Query, without *held) {
 		mass = ix.lexicon.score(s.cover, s.hashes)
 		if without != nil {
 			s.cover[without.skill] = without.cover
+		}
+		if asked && !s.says() {
+			clear(s.cover)
 		}
 	} else {
 		clear(s.cover)
@@ -197,6 +201,15 @@ func (s *Scores) collect(q *Query, without *held) {
 	if phrases && semantic {
 		s.rerank(without)
 	}
+}
+
+// says tells whether a word of the utterance says what is wanted. Where none
+// does, as in "ok" or "hello there", a skill that has the word by chance would
+// account for the whole utterance.
+func (s *Scores) says() bool {
+	says := false
+	text.EachTerm(s.folded, func(term []byte) { says = says || !text.Stop(term) })
+	return says
 }
 
 // scan fills similar, for all skills or, in a large catalog, for the allowed

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -282,4 +283,33 @@ func TestScoreSideBySide(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// A skill in whose body a greeting stands by chance does not account for the
+// whole of an utterance that is nothing else.
+func TestScoreOfSmallTalk(t *testing.T) {
+	e := builtIn(t)
+	fsys := office()
+	fsys["code/hash/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: hash\ndescription: Computes checksums of files. Use when a checksum is wanted.\n---\n# Hash\n\nThe hash of hello is 2cf24d. Ok, help yourself.\n")}
+	ix := build(t, fsys, e)
+	for _, u := range []string{"hello", "OK", "help", "hello, can you help me"} {
+		q := ask(t, e, u)
+		s := ix.Score(q)
+		for _, d := range s.Domains {
+			if d.Score >= 0.7 {
+				t.Errorf("%q: %s has the score %v", u, ix.domains[d.Domain].Name, d.Score)
+			}
+		}
+		for _, x := range s.Skills {
+			if x.Lexical != 0 {
+				t.Errorf("%q: %s covers %v of it", u, ix.skills[x.Skill].Name, x.Lexical)
+			}
+		}
+		s.Release()
+	}
+	s := ix.Score(ask(t, e, "hello, the checksum of a file please"))
+	defer s.Release()
+	if s.Skills[0].Lexical == 0 || ix.skills[s.Skills[0].Skill].Name != "hash" {
+		t.Errorf("best is %s, which covers %v", ix.skills[s.Skills[0].Skill].Name, s.Skills[0].Lexical)
+	}
 }
