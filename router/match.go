@@ -33,6 +33,7 @@ type asker struct {
 	loaded   bool      // a definition is in the prompt, to keep too
 	task     []int32   // domains of the definitions in the prompt
 	asked    bool      // a question was asked already
+	session  bool      // there is a next turn to remember for
 	topic    []topic   // what the dialogue is about
 	last     []float32 // by domain: how likely it was after the turn before; nil: nothing is known
 }
@@ -105,8 +106,12 @@ func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *as
 	scores := s.ix.Score(&index.Query{Utterance: utterance, Vector: vector, Allow: a.allow, Without: s.opts.Without, Last: a.last})
 	defer scores.Release()
 	route.decide(scores, a)
-	if route.topic = topicOf(s.ix, scores, a.last); saysNothing(utterance) {
+	switch {
+	case !a.session:
+	case saysNothing(utterance):
 		route.topic = a.topic
+	default:
+		route.topic = topicOf(s.ix, scores, a.last)
 	}
 	return route, nil
 }

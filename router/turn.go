@@ -192,7 +192,7 @@ func (t *turn) chosen(domain int32, a *asker) *Route {
 func (t *turn) asker(alive bool) *asker {
 	ix, st := t.snap.ix, t.st
 	a := &asker{
-		allow: t.snap.mask(t.s.opts.Allow), asked: st.Asked, loaded: len(st.Loaded) > 0, lines: st.Lines, fallback: st.Fallback,
+		session: true, allow: t.snap.mask(t.s.opts.Allow), asked: st.Asked, loaded: len(st.Loaded) > 0, lines: st.Lines, fallback: st.Fallback,
 	}
 	for _, x := range st.Tried {
 		if x.Skill {
