@@ -36,6 +36,7 @@ import (
 // Options says how skills are found and routed. The zero value is the default.
 type Options struct {
 	Router   router.Options            // numbers of routing; its Reload is set by Open
+	Orders   definitions.Level         // what happens to skills whose text gives orders to the agent
 	Depth    int                       // levels of folders below a root that are looked at; 0 means 6, 1: only root/*/SKILL.md
 	CacheDir string                    // where indexes that were built are kept, and found again while nothing changed; "" keeps none
 	Embedder index.Embedder            // nil means the built-in one
@@ -125,7 +126,7 @@ func load(ctx context.Context, o *Options, dirs []string, stamp string) (*index.
 			return ix, nil
 		} // missing, torn or older: it is built again
 	}
-	catalog, err := definitions.Load(ctx, o.roots(dirs), &definitions.Options{Depth: o.Depth})
+	catalog, err := definitions.Load(ctx, o.roots(dirs), &definitions.Options{Depth: o.Depth, Orders: o.Orders})
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func (o *Options) stamp(ctx context.Context, dirs []string) (string, error) {
 		}
 		return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()), nil
 	}
-	source, err := definitions.NewSource(o.roots(dirs), &definitions.Options{Depth: o.Depth})
+	source, err := definitions.NewSource(o.roots(dirs), &definitions.Options{Depth: o.Depth, Orders: o.Orders})
 	if err != nil {
 		return "", err
 	}
@@ -182,7 +183,7 @@ func (o *Options) keptName(dirs []string) string {
 			absolute[i] = a
 		}
 	}
-	return short(fmt.Sprintf("%s\x00%d\x00%s", strings.Join(absolute, "\x00"), o.Depth, o.Embedder.ID()))
+	return short(fmt.Sprintf("%s\x00%d\x00%d\x00%s", strings.Join(absolute, "\x00"), o.Depth, o.Orders, o.Embedder.ID()))
 }
 
 func short(s string) string {

@@ -16,7 +16,7 @@ const maxCandidates = 25
 
 // nearShare is the share of the threshold from which a domain that did not
 // match is worth asking about.
-const nearShare = 0.5
+const nearShare = 0.6
 
 // mostNear is how many domains a question or a line about the nearest names.
 const mostNear = 3

@@ -36,19 +36,20 @@ import (
 // number from its skillrouter.yaml or, without one, the default; a negative
 // one means off.
 type Options struct {
-	Threshold    float64 // lowest score kept, inclusive; 0 means 0.72, at most 1; negative: every domain matches
-	MaxSummaries int     // summaries shown at once; 0 means 25, negative no bound
-	MaxDomains   int     // domains that may match at once; 0 means no bound
-	SummaryTurns int     // turns a loaded summary stays; 0 means 5, negative means no cache: all that is shown counts as new
-	StalledTurns int     // turns without a decision before a layer is left; 0 means 2, negative never
-	Stalled      Stalled // the same for one layer; goes before StalledTurns
-	IndexLimit   int     // characters of the index text, for Chinese; 0 means 500; other scripts have three times as many
-	Mode         Mode
-	Sliding      bool                  // a match renews the turns that a summary stays
-	Alone        bool                  // score each utterance of a session by itself, without what came before
-	Tokens       func(text string) int // counts tokens for [Route.Tokens]; nil means an estimate
-	Lang         string                // of fixed phrases: "en", "zh"; "" follows the text
-	Without      index.Parts           // parts of the evidence to leave out
+	Threshold          float64 // lowest score kept, inclusive; 0 means 0.72, at most 1; negative: every domain matches
+	MaxSummaries       int     // summaries shown at once; 0 means 25, negative no bound
+	MaxDomains         int     // domains that may match at once; 0 means no bound
+	SummaryTurns       int     // turns a loaded summary stays; 0 means 5, negative means no cache: all that is shown counts as new
+	StalledTurns       int     // turns without a decision before a layer is left; 0 means 2, negative never
+	Stalled            Stalled // the same for one layer; goes before StalledTurns
+	IndexLimit         int     // characters of the index text, for Chinese; 0 means 500; other scripts have three times as many
+	Mode               Mode
+	Sliding            bool                  // a match renews the turns that a summary stays
+	SessionDefinitions bool                  // definitions stay for the session, not only for the task
+	Alone              bool                  // score each utterance of a session by itself, without what came before
+	Tokens             func(text string) int // counts tokens for [Route.Tokens]; nil means an estimate
+	Lang               string                // of fixed phrases: "en", "zh"; "" follows the text
+	Without            index.Parts           // parts of the evidence to leave out
 
 	EmbedTimeout time.Duration // for embedders that wait; 0 means 1 s, negative no limit
 	Store        SessionStore  // keeps session states; nil means in this process, see [cache.NewSessions]

@@ -50,3 +50,23 @@ func TestSliding(t *testing.T) {
 		}
 	}
 }
+
+// With SessionDefinitions a definition outlives its task.
+func TestSessionDefinitions(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{SessionDefinitions: keep}), nil)
+		d.say(office)
+		d.load("email-draft")
+		d.do("EndTask", d.EndTask(t.Context()))
+		st := d.state()
+		if st.Task || len(st.Loaded) == 1 != keep {
+			t.Errorf("keep %v: task %v, loaded %v", keep, st.Task, st.Loaded)
+		}
+		// Another subject ends a task, too.
+		d.load("email-draft")
+		x := d.say(queries)
+		if len(x.Loaded) == 1 != keep {
+			t.Errorf("keep %v: after a switch the prompt holds %d definitions", keep, len(x.Loaded))
+		}
+	}
+}

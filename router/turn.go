@@ -436,8 +436,10 @@ func (t *turn) beginTask() {
 // endTask drops what lives as long as a task.
 func (t *turn) endTask(rule string) {
 	st := t.st
-	var out []string
-	over := st.definitions.End()
+	var out, over []string
+	if !t.snap.opts.SessionDefinitions {
+		over = st.definitions.End()
+	}
 	st.Loaded = slices.DeleteFunc(st.Loaded, func(name string) bool {
 		if !slices.Contains(over, name) {
 			return false

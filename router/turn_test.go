@@ -268,7 +268,7 @@ func TestTopNeverLoops(t *testing.T) {
 
 // A question comes once for a request, and again for another one.
 func TestAskedOnce(t *testing.T) {
-	d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{Threshold: 0.98}), nil)
+	d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{Threshold: 0.98, Alone: true}), nil)
 	asked := func(utterance string) bool {
 		_, ok := d.say(utterance).Question()
 		return ok

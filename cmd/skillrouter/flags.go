@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"skillrouter/definitions"
 	"skillrouter/router"
 )
 
@@ -26,6 +27,8 @@ type settings struct {
 	summaryTurns count
 	mode         word
 	lang         word
+	orders       word
+	definitions  word
 	json         bool
 	noCache      bool
 	embedModel   string
@@ -37,12 +40,16 @@ func (a *app) flags(f *pflag.FlagSet) {
 	s := &a.set
 	s.mode = word{of: []string{"auto", "flat", "layered"}}
 	s.lang = word{of: []string{"en", "zh"}}
+	s.orders = word{of: []string{"note", "warn", "block"}}
+	s.definitions = word{of: []string{"task", "session"}}
 	f.StringArrayVar(&s.skills, "skills", nil, "`PATH` of a folder of skills, a .jsonl catalog or a saved index; may repeat, later ones win")
 	f.Var(&s.depth, "depth", "levels of folders looked at, 0 for all (default 6)")
 	f.StringArrayVar(&s.exclude, "exclude", nil, "`NAME` of a skill that is not to exist; may repeat")
 	f.Var(&s.threshold, "threshold", "lowest score kept, 0 to 1, 0 for all (default the catalog's, else 0.72)")
 	f.Var(&s.maxSummaries, "max-summaries", "summaries shown at once, 0 for all (default the catalog's, else 25)")
 	f.Var(&s.summaryTurns, "summary-turns", "turns a summary is kept, 0 for no cache (default the catalog's, else 5)")
+	f.Var(&s.definitions, "definition-life", "how long loaded definitions stay: task or session (default task)")
+	f.Var(&s.orders, "orders", "what to do about skills whose text gives orders to the agent: note, warn or block (default note)")
 	f.Var(&s.mode, "mode", "show the catalog auto, flat or layered (default the catalog's, else auto: flat up to 20 skills)")
 	f.Var(&s.lang, "lang", "language of the fixed phrases of prompts: en or zh (default that of the text)")
 	f.BoolVar(&s.json, "json", false, "write JSON")
@@ -88,7 +95,19 @@ func (s *settings) options() router.Options {
 	}
 	return router.Options{
 		Threshold: float64(s.threshold), MaxSummaries: int(s.maxSummaries), SummaryTurns: int(s.summaryTurns),
-		Mode: mode, Lang: s.lang.value,
+		Mode: mode, Lang: s.lang.value, SessionDefinitions: s.definitions.value == "session",
+	}
+}
+
+// level is what to do about orders in catalog text.
+func (s *settings) level() definitions.Level {
+	switch s.orders.value {
+	case "warn":
+		return definitions.Warn
+	case "block":
+		return definitions.Block
+	default:
+		return definitions.Flag
 	}
 }
 

@@ -47,7 +47,7 @@ func (a *app) open(ctx context.Context, fallBack bool) (*catalog, error) {
 			return nil, &failure{fmt.Errorf("--skills %s: %w", place, err), "name a folder of skills, a .jsonl catalog or a saved index"}
 		}
 	}
-	o := skillrouter.Options{Router: a.set.options(), Depth: int(a.set.depth)}
+	o := skillrouter.Options{Router: a.set.options(), Depth: int(a.set.depth), Orders: a.set.level()}
 	if len(c.places) == 0 {
 		known := a.knownPlaces()
 		switch {
