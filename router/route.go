@@ -29,6 +29,8 @@ type Route struct {
 	Flat      bool // all summaries are shown, the scores decide nothing
 	Degraded  bool // the embedder gave no vector: words only
 	Clipped   bool // of a long utterance only head and tail were embedded
+	Unsaved   bool // the session store failed: the session goes on in this process, see [Session]
+	Fresh     bool // with Unsaved: what the store may have of the session was not to be had, the turns before count for nothing
 
 	Domains    []Domain             // those that exist for the asker, best first; none if Outcome is Empty
 	Candidates []Candidate          // the best skills before the threshold, best first, at most 25; those named outright go first

@@ -103,7 +103,10 @@ type Reload func(ctx context.Context, old *index.Index) (*index.Index, error)
 // A SessionStore keeps session states as versioned bytes. Save is a
 // compare-and-set on the revision that Load returned (0: the key must not
 // exist) and returns [cache.ErrConflict] if another one was faster; Load of a
-// key that is not there returns [cache.ErrNotFound].
+// key that is not there returns [cache.ErrNotFound]. Any other error, with a
+// context that has not ended, means that the store cannot be had now: sessions
+// go on without it, see [Session]. A store that waits must do so for a bounded
+// time, because each call of a session asks it.
 type SessionStore interface {
 	Load(ctx context.Context, key string) (state []byte, revision uint64, err error)
 	Save(ctx context.Context, key string, state []byte, revision uint64) (uint64, error)
@@ -163,7 +166,7 @@ func New(ix *index.Index, e index.Embedder, opts *Options) (*Router, error) {
 		}
 		o.Store = store
 	}
-	r := &Router{opts: o, embedder: newGuarded(e, o.EmbedTimeout), log: o.Logger, sessions: newSessions()}
+	r := &Router{opts: o, embedder: newGuarded(e, o.EmbedTimeout), log: o.Logger, sessions: newSessions(o.Logger)}
 	if err := r.use(ix); err != nil {
 		return nil, err
 	}

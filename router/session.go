@@ -71,6 +71,16 @@ type SessionOptions struct {
 // An utterance is scored with what came before it: the shorter it is and the
 // less it says by itself, the likelier it belongs to the domain of the last
 // turn. A task's end forgets it; Options.Alone is without.
+//
+// A store that fails fails no turn. The session goes on from the newest state
+// known to this process, a new one if there is none, and is kept here: the
+// turn is marked ([Route].Unsaved and Fresh), has the event "unsaved" and a
+// warning in the log. The next call asks the store again, and saves all. If
+// others have saved the session meanwhile, their state counts: what was kept
+// here is dropped, with the event "dropped", a warning, and what leaves the
+// prompt by it in Unloaded. A store that comes back without the session gets
+// the state that was kept. What is kept here ends with the process, and with
+// a warning when 1,024 other sessions were used since.
 type Session struct {
 	r    *Router
 	key  string
@@ -99,14 +109,19 @@ func (r *Router) Session(id string, opts *SessionOptions) (*Session, error) {
 
 // Route begins the next turn with the user's utterance.
 func (s *Session) Route(ctx context.Context, utterance string) (*Route, error) {
-	var route *Route
+	var (
+		route *Route
+		made  *turn
+	)
 	err := s.advance(ctx, true, func(t *turn) (err error) {
+		made = t
 		route, err = t.route(ctx, utterance)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	route.Unsaved, route.Fresh, route.Events = made.unsaved, made.blind, made.events
 	return route, nil
 }
 
@@ -299,17 +314,19 @@ func (s *Session) EndTask(ctx context.Context) error {
 	})
 }
 
-// End forgets the session.
+// End forgets the session. Unlike the others it fails with the store, because
+// that has the session still: call it again, or leave it to the idle limit.
 func (s *Session) End(ctx context.Context) error {
 	c := s.r.sessions.get(s.key)
 	if err := c.lock(ctx); err != nil {
 		return err
 	}
 	defer c.unlock()
-	c.state, c.revision, c.snap = nil, 0, nil
 	if err := s.r.opts.Store.Delete(ctx, c.key); err != nil && !errors.Is(err, cache.ErrNotFound) {
 		return fmt.Errorf("router: ending the session: %w", err)
 	}
+	c.state, c.snap = nil, nil
+	c.agree(nil, 0)
 	return nil
 }
 

@@ -43,6 +43,8 @@ func (l Layer) String() string {
 //	revoked     a loaded skill does not exist for the asker any more
 //	stale       a definition is newer than the catalog in use: refresh it
 //	unreadable  a skill that was named cannot be read
+//	unsaved     the session store failed: the state is kept in this process
+//	dropped     so it was, and others have saved the session meanwhile
 type Event struct {
 	Turn   int
 	From   Layer

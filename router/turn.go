@@ -14,6 +14,9 @@ type turn struct {
 	st     *state
 	before []string // skills in the prompt before
 	events []Event  // made by this move
+
+	unsaved bool // the store failed: the state is kept here
+	blind   bool // and what it has of the session was never read here
 }
 
 // event notes something without a move.
