@@ -55,6 +55,7 @@ type Options struct {
 	Store        SessionStore  // keeps session states; nil means in this process, see [cache.NewSessions]
 	Reload       Reload        // where Refresh gets a new index; nil: Refresh does nothing
 	Logger       *slog.Logger  // events at debug, failures at warn; no utterance text; nil discards
+	Observer     Observer      // told of events of sessions; nil: nobody is
 }
 
 // Stalled is a number of turns for each layer, as [Options].StalledTurns.
@@ -111,6 +112,14 @@ type SessionStore interface {
 	Load(ctx context.Context, key string) (state []byte, revision uint64, err error)
 	Save(ctx context.Context, key string, state []byte, revision uint64) (uint64, error)
 	Delete(ctx context.Context, key string) error
+}
+
+// An Observer is told of the events of all sessions, after they were saved and
+// outside of any lock: for metrics, audit or a live view. Of one session they
+// come in order, unless its calls overlap; Event.Turn tells. It is called by
+// many goroutines, and what it takes a turn waits for.
+type Observer interface {
+	Observe(session, agent string, e Event)
 }
 
 // A Router routes utterances over one catalog. It is safe for concurrent use.

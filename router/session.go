@@ -23,7 +23,14 @@ type SessionOptions struct {
 	// Allow tells whether a skill exists for it; nil means all do. It is asked
 	// anew in each turn, load and prompt, and must not call the session.
 	Allow func(name string) bool
+	// NoWait makes a call that finds another one of the session under way
+	// return ErrBusy at once, instead of waiting for its turn.
+	NoWait bool
 }
+
+// ErrBusy says that another call of the session is under way, see
+// [SessionOptions].
+var ErrBusy = errors.New("router: another call of the session is under way")
 
 // A Session carries the layers over the turns of one dialogue of one agent. It
 // is safe for concurrent use: its calls run one at a time, in the order they
@@ -83,6 +90,7 @@ type SessionOptions struct {
 // a warning when 1,024 other sessions were used since.
 type Session struct {
 	r    *Router
+	id   string
 	key  string
 	opts SessionOptions
 }
@@ -104,7 +112,7 @@ func (r *Router) Session(id string, opts *SessionOptions) (*Session, error) {
 	if o.Agent == "" {
 		o.Agent = "main"
 	}
-	return &Session{r: r, key: url.PathEscape(id) + keySeparator + url.PathEscape(o.Agent), opts: o}, nil
+	return &Session{r: r, id: id, key: url.PathEscape(id) + keySeparator + url.PathEscape(o.Agent), opts: o}, nil
 }
 
 // Route begins the next turn with the user's utterance.
@@ -318,7 +326,7 @@ func (s *Session) EndTask(ctx context.Context) error {
 // that has the session still: call it again, or leave it to the idle limit.
 func (s *Session) End(ctx context.Context) error {
 	c := s.r.sessions.get(s.key)
-	if err := c.lock(ctx); err != nil {
+	if err := c.lock(ctx, s.opts.NoWait); err != nil {
 		return err
 	}
 	defer c.unlock()

@@ -81,9 +81,18 @@ type core struct {
 	snap     *snapshot // of the turn; nil: the one in use
 }
 
-func (c *core) lock(ctx context.Context) error {
+// lock waits until no call is under way, unless it must not.
+func (c *core) lock(ctx context.Context, noWait bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	select {
+	case c.busy <- struct{}{}:
+		return nil
+	default:
+	}
+	if noWait {
+		return ErrBusy
 	}
 	select {
 	case c.busy <- struct{}{}:
@@ -122,9 +131,20 @@ func (s *Session) update(ctx context.Context, move func(*turn) error) error {
 // advance is update; next begins a turn, on the index in use. While the store
 // fails, the newest state known is kept here, and tried again by the next call.
 func (s *Session) advance(ctx context.Context, next bool, move func(*turn) error) error {
+	t, err := s.commit(ctx, next, move)
+	if o := s.r.opts.Observer; err == nil && o != nil {
+		for _, e := range t.events {
+			o.Observe(s.id, s.opts.Agent, e)
+		}
+	}
+	return err
+}
+
+// commit makes the move of advance, which it returns.
+func (s *Session) commit(ctx context.Context, next bool, move func(*turn) error) (*turn, error) {
 	c := s.r.sessions.get(s.key)
-	if err := c.lock(ctx); err != nil {
-		return err
+	if err := c.lock(ctx, s.opts.NoWait); err != nil {
+		return nil, err
 	}
 	defer c.unlock()
 	snap := s.r.current.Load()
@@ -134,7 +154,7 @@ func (s *Session) advance(ctx context.Context, next bool, move func(*turn) error
 	for range mostTries {
 		t, failure, err := s.open(ctx, c, snap)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		st := t.st
 		t.before = st.names()
@@ -145,14 +165,14 @@ func (s *Session) advance(ctx context.Context, next bool, move func(*turn) error
 		}
 		t.adopt()
 		if err := move(t); err != nil {
-			return err
+			return nil, err
 		}
 		if !next {
 			st.left(t.before)
 		}
 		data, err := st.encode()
 		if err != nil {
-			return fmt.Errorf("router: session state: %w", err)
+			return nil, fmt.Errorf("router: session state: %w", err)
 		}
 		if failure == nil { // else it would only fail again, and the turn wait twice
 			var revision uint64
@@ -161,20 +181,20 @@ func (s *Session) advance(ctx context.Context, next bool, move func(*turn) error
 			case failure == nil:
 				c.agree(data, revision)
 				c.state, c.snap = st, snap
-				return nil
+				return t, nil
 			case errors.Is(failure, cache.ErrConflict):
 				continue
 			}
 			c.sent = append(c.sent, hash(data))
 			c.sent = c.sent[max(0, len(c.sent)-mostSent):]
 			if ctx.Err() != nil {
-				return fmt.Errorf("router: saving the session: %w", failure)
+				return nil, fmt.Errorf("router: saving the session: %w", failure)
 			}
 			s.warn(c, "saving", failure)
 		}
-		return s.keep(c, t)
+		return t, s.keep(c, t)
 	}
-	return fmt.Errorf("router: saving the session: %w %d times, as if others changed it all the time: give each dialogue an ID of its own", cache.ErrConflict, mostTries)
+	return nil, fmt.Errorf("router: saving the session: %w %d times, as if others changed it all the time: give each dialogue an ID of its own", cache.ErrConflict, mostTries)
 }
 
 // keep holds on to a state that could not be saved.
@@ -194,7 +214,7 @@ func (s *Session) keep(c *core, t *turn) error {
 // view looks at the state.
 func (s *Session) view(ctx context.Context, look func(*turn)) error {
 	c := s.r.sessions.get(s.key)
-	if err := c.lock(ctx); err != nil {
+	if err := c.lock(ctx, s.opts.NoWait); err != nil {
 		return err
 	}
 	defer c.unlock()
