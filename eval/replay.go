@@ -467,7 +467,7 @@ func (p *replayer) weigh(ctx context.Context, s *router.Session, route *router.R
 func (p *replayer) line(m *summaries.Summary) int {
 	n, ok := p.lines[m.Skill]
 	if !ok {
-		n = quarters(string(summaries.AppendLine(nil, m))) + 1
+		n = lineQuarters(m)
 		p.lines[m.Skill] = n
 	}
 	return n
@@ -556,7 +556,7 @@ func (p *replayer) finish(dialogues []Dialogue) {
 	skills := p.ix.Skills()
 	for i := range skills {
 		s := &skills[i]
-		if s.Summary.Manual || p.opts.Allow != nil && !p.opts.Allow(s.Name) {
+		if !inFlat(s, p.opts.Allow) {
 			continue
 		}
 		flat += p.line(&s.Summary)

@@ -313,6 +313,12 @@ func TestReplayExamples(t *testing.T) {
 			if rep.LoadedCached > rep.LoadedUncached || rep.IndexTokens <= 0 {
 				t.Errorf("tokens: %+v", rep)
 			}
+			if got, want := float64(FlatTokens(r.Index(), nil)), rep.Flat-rep.Definitions; got < want-1e-9 || got >= want+1 {
+				t.Errorf("%v tokens flat, the report has %v", got, want)
+			}
+			if got := FlatTokens(r.Index(), func(string) bool { return false }); got != 0 {
+				t.Errorf("%v tokens flat of no skill", got)
+			}
 			for _, d := range rep.Replayed {
 				for _, x := range d.Turns {
 					if (x.Verdict == OK) && !x.SkillVisible || x.SkillVisible && !x.DomainVisible {
