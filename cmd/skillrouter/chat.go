@@ -1,44 +1,52 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"skillrouter/eval"
 	"skillrouter/index"
+	"skillrouter/internal/text"
 	"skillrouter/router"
 )
 
-const chatHelp = `type an utterance to route it, or
+const chatHelp = `type an utterance to route it, the number or name of a domain that is offered, or
    /load NAME             load a skill's definition: a task begins
    /use NAME              note that a skill was used
    /reject NAME [REASON]  note that a skill did not fit
    /choose DOMAIN         show the summaries of a domain
    /end                   end the task
-   /prompt                the prompt block as it is now
-   /state                 the session's layer, task and caches
+   /all                   what is in the prompt now, skill by skill
    /why                   how the last utterance was routed
+   /state                 the session's layer, task, caches and last events
+   /prompt                the prompt block as it is now
+   /save FILE             add the dialogue to FILE, for skillrouter replay
    /help, /quit
    + new, = kept from before, - gone; a skill's name after / names it outright
 `
 
 func (a *app) chatCommand() *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Route the utterances of one dialogue, turn by turn",
 		Long: `chat carries one session over the utterances that are typed, or piped in: after
-each it tells what matched, in which layer the session is, and which summaries
-and definitions came (+), stayed (=) and went (-).
+each it tells what matched and by which rule, and what is in the prompt, layer by
+layer: the index, the summaries and definitions that came (+), stayed (=) and
+went (-), and what they cost in tokens beside the summaries of all skills.
 
 ` + chatHelp,
 		Example: `  skillrouter chat --skills ./skills
-  printf 'review my change\n/load code-review\n/end\n' | skillrouter chat`,
+  printf 'review my change\n/load code-review\n/end\n/save said.jsonl\n' | skillrouter chat`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.set.json {
@@ -50,20 +58,27 @@ and definitions came (+), stayed (=) and went (-).
 					return err
 				}
 				colour := a.tty.out && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb"
-				return (&chat{a: a, c: c, s: s, colour: colour}).run(cmd.Context())
+				flat := eval.FlatTokens(c.Index(), a.set.allow())
+				return (&chat{a: a, c: c, s: s, all: all, colour: colour, flat: flat}).run(cmd.Context())
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "fold nothing: every domain that was scored, every skill with its summary")
+	return cmd
 }
 
 // A chat is one dialogue.
 type chat struct {
-	a      *app
-	c      *catalog
-	s      *router.Session
-	last   *router.Route  // nil before the first
-	told   []router.Event // as the session kept them at the last look
-	colour bool
+	a       *app
+	c       *catalog
+	s       *router.Session
+	all     bool // fold nothing
+	colour  bool
+	flat    int           // tokens of all summaries
+	last    *router.Route // nil before the first
+	before  look
+	offered []string // domains that the last question named, until it is answered
+	said    []saidTurn
 }
 
 func (ch *chat) run(ctx context.Context) error {
@@ -78,7 +93,10 @@ func (ch *chat) run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("reading stdin: %w", err)
 		}
-		line = strings.TrimSpace(line)
+		if line = strings.TrimSpace(line); line == "" {
+			ch.ready()
+			continue
+		}
 		if !ch.a.tty.in {
 			fmt.Fprintf(ch.a.out, "> %s\n", clean(line)) // a script is easier to read with what was said
 		}
@@ -89,6 +107,7 @@ func (ch *chat) run(ctx context.Context) error {
 		if quit {
 			return nil
 		}
+		fmt.Fprintln(ch.a.out)
 		ch.ready()
 	}
 	if ch.a.tty.in {
@@ -104,157 +123,248 @@ func (ch *chat) ready() {
 	}
 }
 
+// line does what a line says.
 func (ch *chat) line(ctx context.Context, line string) (quit bool, err error) {
-	if !strings.HasPrefix(line, "/") {
-		return false, ch.turn(ctx, line)
-	}
 	verb, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
-	if named := map[string]string{"/load": "NAME", "/use": "NAME", "/reject": "NAME", "/choose": "DOMAIN"}[verb]; named != "" && rest == "" {
-		return false, fmt.Errorf("%s %s: what?", verb, named)
-	}
 	switch verb {
-	case "/load":
-		if _, err := ch.s.Load(ctx, rest); err != nil {
-			return false, ch.unknown(ctx, rest, err)
+	case "/load", "/use", "/reject", "/choose", "/save":
+		if rest == "" {
+			what := map[string]string{"/choose": "DOMAIN", "/save": "FILE"}[verb]
+			return false, fmt.Errorf("%s %s: what?", verb, cmp.Or(what, "NAME"))
 		}
-		return false, ch.moved(ctx)
-	case "/use":
-		return false, ch.done(ctx, ch.unknown(ctx, rest, ch.s.Use(ctx, rest)))
-	case "/reject":
-		name, reason := ch.nameAndReason(rest)
-		return false, ch.done(ctx, ch.unknown(ctx, name, ch.s.Reject(ctx, name, reason)))
-	case "/choose":
-		return false, ch.done(ctx, ch.s.Choose(ctx, rest))
+		return false, ch.told(ctx, verb, rest)
 	case "/end":
-		return false, ch.done(ctx, ch.s.EndTask(ctx))
+		if err := ch.s.EndTask(ctx); err != nil {
+			return false, err
+		}
+		ch.note(func(t *saidTurn) { t.ended = true })
+		return false, ch.moved(ctx)
+	case "/all":
+		return false, ch.everything(ctx)
+	case "/why":
+		return false, ch.why()
+	case "/state":
+		return false, ch.state(ctx)
 	case "/prompt":
 		prompt, err := ch.s.Prompt(ctx)
 		_, _ = io.WriteString(ch.a.out, prompt) // the app's writer keeps the error
 		return false, err
-	case "/state":
-		return false, ch.state(ctx)
-	case "/why":
-		if ch.last == nil {
-			return false, fmt.Errorf("/why: nothing was routed yet")
-		}
-		ch.a.writeRoute(ch.c, ch.last, true)
-		return false, nil
 	case "/help":
 		_, _ = io.WriteString(ch.a.out, chatHelp)
 		return false, nil
 	case "/quit", "/exit":
 		return true, nil
 	}
-	if _, ok := ch.c.Index().Lookup(verb[1:]); ok {
+	if strings.HasPrefix(line, "/") {
+		if _, ok := ch.c.Index().Lookup(verb[1:]); !ok {
+			return false, &failure{fmt.Errorf("no command or skill %s", verb), "/help lists the commands, `skillrouter list` the skills"}
+		}
 		return false, ch.turn(ctx, line) // names a skill outright
 	}
-	return false, &failure{fmt.Errorf("no command or skill %s", verb), "/help lists the commands, `skillrouter list` the skills"}
+	switch domain, err := ch.answer(line); {
+	case err != nil:
+		return false, err
+	case domain != "":
+		return false, ch.told(ctx, "/choose", domain)
+	}
+	return false, ch.turn(ctx, line)
 }
 
-// turn routes an utterance and tells what came of it.
+// told does what the host says of a skill, domain or file, and shows what that moved.
+func (ch *chat) told(ctx context.Context, verb, name string) error {
+	var err error
+	var note func(t *saidTurn)
+	switch verb {
+	case "/load":
+		_, err = ch.s.Load(ctx, name)
+		note = func(t *saidTurn) { t.loaded = append(t.loaded, name) }
+	case "/use":
+		err = ch.s.Use(ctx, name)
+		note = func(t *saidTurn) { t.used = append(t.used, name) }
+	case "/reject":
+		var reason string
+		name, reason = ch.nameAndReason(name)
+		err = ch.s.Reject(ctx, name, reason)
+		note = func(*saidTurn) { ch.takeBack(name) }
+	case "/choose":
+		name = ch.domain(name)
+		err = ch.s.Choose(ctx, name)
+		note = func(t *saidTurn) { t.chosen = name }
+	case "/save":
+		return ch.save(name)
+	}
+	var missing *index.NotFoundError
+	var noDomain *router.DomainNotFoundError
+	switch {
+	case errors.As(err, &missing):
+		return ch.a.unknown(ctx, ch.c, name) // tells which names are near
+	case errors.As(err, &noDomain):
+		return &failure{err, "the domains: " + ch.domainNames()}
+	case err != nil:
+		return err
+	}
+	ch.note(note)
+	ch.offered = nil
+	return ch.moved(ctx)
+}
+
+// answer returns the domain that a line chooses of those a question offered, ""
+// if it is no answer.
+func (ch *chat) answer(line string) (string, error) {
+	if len(ch.offered) == 0 {
+		return "", nil
+	}
+	if n, err := strconv.Atoi(line); err == nil {
+		if n < 1 || n > len(ch.offered) {
+			return "", fmt.Errorf("%d: no such number, the last is %d", n, len(ch.offered))
+		}
+		return ch.offered[n-1], nil
+	}
+	for _, name := range ch.offered {
+		if text.Fold(name) == text.Fold(line) {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// domain returns the domain that is meant by what follows /choose: a number or
+// name of those offered, or a name in letters of any case; else what it got.
+func (ch *chat) domain(name string) string {
+	if offered, err := ch.answer(name); err == nil && offered != "" {
+		return offered
+	}
+	if _, ok := ch.c.Index().LookupDomain(name); ok {
+		return name
+	}
+	for _, d := range ch.c.Index().Domains() {
+		if text.Fold(d.Name) == text.Fold(name) {
+			return d.Name
+		}
+	}
+	return name
+}
+
+// domainNames lists the first domains, as a hint.
+func (ch *chat) domainNames() string {
+	const most = 12
+	var names []string
+	for _, d := range ch.c.Index().Domains() {
+		names = append(names, clean(d.Name))
+	}
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// turn routes an utterance and shows what came of it.
 func (ch *chat) turn(ctx context.Context, utterance string) error {
 	r, err := ch.s.Route(ctx, utterance)
 	if err != nil {
 		return err
 	}
-	ch.last = r
-	st, err := ch.s.State(ctx)
+	ch.last, ch.offered = r, nil
+	said := saidTurn{user: utterance}
+	if r.Outcome == router.Direct {
+		said.loaded = eventNames(r.Events, string(router.Direct))
+	}
+	ch.said = append(ch.said, said)
+	now, err := ch.look(ctx, r)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(ch.a.out, "turn %d, layer %s: %s\n", r.Turn, st.Layer, outcome(r))
+	ch.outcome(r, now.state.Layer)
+	ch.tell(r.Events[:max(0, len(r.Events)-1)]) // the last is the outcome itself
+	ch.tree(&now, r, ch.all)
+	ch.before = now
 	if q, ok := r.Question(); ok {
-		fmt.Fprintf(ch.a.out, "   to ask the user: %s\n", clean(q))
+		ch.offered = eventNames(r.Events, string(router.Clarify))
+		ch.question(q)
 	}
-	ch.skills(r, &st)
-	ch.tell(r.Events)
-	ch.told = st.Events
 	return nil
 }
 
-// skills lists what is visible, and what went.
-func (ch *chat) skills(r *router.Route, st *router.State) {
-	var t table
-	var marks []string
-	add := func(mark, name, what string) {
-		marks = append(marks, mark)
-		t.add(mark, name, what)
-	}
-	for _, name := range st.Loaded {
-		mark := "="
-		if slices.ContainsFunc(r.Events, func(e router.Event) bool { return e.Rule == "direct" && slices.Contains(e.Names, name) }) {
-			mark = "+"
+// eventNames returns the names of the first event of a rule.
+func eventNames(events []router.Event, rule string) []string {
+	for _, e := range events {
+		if e.Rule == rule {
+			return e.Names
 		}
-		add(mark, clean(name), "(definition)")
 	}
-	hidden := 0
-	for _, m := range r.Summaries {
-		mark := " "
+	return nil
+}
+
+// outcome tells what a route came to, by which rule, and the best domains.
+func (ch *chat) outcome(r *router.Route, layer router.Layer) {
+	fmt.Fprintf(ch.a.out, "%s\n", ch.paint(bold, ch.fit(fmt.Sprintf("turn %d, layer %s: %s", r.Turn, layer, outcome(r)), 0)))
+	ch.a.fill("   ", "   ", rule(r))
+	if r.Degraded {
+		fmt.Fprintln(ch.a.out, "   degraded: the embedder gave no vector, only words were compared")
+	}
+	if r.Clipped {
+		fmt.Fprintln(ch.a.out, "   clipped: of this long utterance only head and tail were looked at")
+	}
+	if r.Outcome == router.Direct || r.Outcome == router.Empty {
+		return // the scores decided nothing
+	}
+	const best = 3
+	most := min(max(best, len(matched(r))), shownDomains, len(r.Domains))
+	if ch.all {
+		most = len(r.Domains)
+	}
+	for _, d := range r.Domains[:most] {
+		mark, colour := " ", ""
 		switch {
-		case slices.Contains(r.New, m.Skill):
-			mark = "+"
-		case slices.Contains(r.Hits, m.Skill):
-			mark = "="
+		case d.Matched:
+			mark, colour = "✓", green
+		case d.Excluded:
+			mark = "✗"
 		}
-		if r.Flat && mark == " " && r.Turn > 1 {
-			hidden++ // always the same list
-			continue
+		name := clean(d.Name)
+		if d.Excluded {
+			name += " (tried already)"
 		}
-		add(mark, clean(m.Skill), clean(m.Text))
-	}
-	for _, name := range r.Unloaded {
-		add("-", clean(name), "")
-	}
-	ch.write(&t, marks)
-	if hidden > 0 {
-		fmt.Fprintf(ch.a.out, "   flat: the same %s as before\n", plural(hidden, "summary"))
-	}
-	if len(r.Lines) > 0 {
-		fmt.Fprintf(ch.a.out, "   also matching, by their line only: %s\n", strings.Join(cleanAll(r.Lines), ", "))
+		fmt.Fprintf(ch.a.out, "   %s %.2f %s  %s\n", mark, d.Score, ch.paint(colour, bar(float64(d.Score))), ch.fit(name, 21))
 	}
 }
 
-// write writes t, each line in the colour of its mark.
-func (ch *chat) write(t *table, marks []string) {
-	var b strings.Builder
-	t.write(&b, "   ", ch.a.width())
-	if !ch.colour {
-		_, _ = io.WriteString(ch.a.out, b.String()) // the app's writer keeps the error
-		return
+// question asks what the route would have the user asked, with the answers.
+func (ch *chat) question(q string) {
+	ch.a.fill("   ? ", "     ", q)
+	for i, name := range ch.offered {
+		fmt.Fprintf(ch.a.out, "     %s  %s\n", ch.paint(bold, strconv.Itoa(i+1)), clean(name))
 	}
-	const green, red, reset = "\x1b[32m", "\x1b[31m", "\x1b[0m"
-	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
-		switch {
-		case i >= len(marks):
-		case marks[i] == "+":
-			line = green + line + reset
-		case marks[i] == "-":
-			line = red + line + reset
-		}
-		if line != "" {
-			fmt.Fprintln(ch.a.out, line)
-		}
+	if ch.a.tty.in {
+		fmt.Fprintln(ch.a.out, ch.paint(dim, "     (a number or name chooses; anything else is the next utterance)"))
 	}
 }
 
-// done tells what a command moved, or its error.
-func (ch *chat) done(ctx context.Context, err error) error {
-	if err != nil {
-		return err
-	}
-	return ch.moved(ctx)
-}
-
-// moved tells the events since the last look.
+// moved tells the events since the last look, and what came and went by them.
 func (ch *chat) moved(ctx context.Context) error {
-	st, err := ch.s.State(ctx)
+	now, err := ch.look(ctx, nil)
 	if err != nil {
 		return err
 	}
-	ch.tell(since(ch.told, st.Events))
-	ch.told = st.Events
-	fmt.Fprintf(ch.a.out, "   layer %s%s\n", st.Layer, loadedNote(st.Loaded))
+	ch.tell(since(ch.before.state.Events, now.state.Events))
+	if now.equal(&ch.before) {
+		fmt.Fprintf(ch.a.out, "   layer %s, nothing came or went\n", now.state.Layer)
+	} else {
+		fmt.Fprintf(ch.a.out, "   layer %s\n", now.state.Layer)
+		ch.tree(&now, nil, ch.all)
+	}
+	ch.before = now
+	return nil
+}
+
+// everything shows what is in the prompt, skill by skill.
+func (ch *chat) everything(ctx context.Context) error {
+	now, err := ch.look(ctx, nil)
+	if err != nil {
+		return err
+	}
+	ch.tree(&now, nil, true)
 	return nil
 }
 
@@ -270,13 +380,6 @@ func since(before, now []router.Event) []router.Event {
 }
 
 func sameEvent(a, b router.Event) bool { return reflect.DeepEqual(a, b) }
-
-func loadedNote(loaded []string) string {
-	if len(loaded) == 0 {
-		return ""
-	}
-	return ", loaded: " + strings.Join(cleanAll(loaded), ", ")
-}
 
 // tell writes events, one a line.
 func (ch *chat) tell(events []router.Event) {
@@ -305,38 +408,6 @@ func eventLine(e router.Event) string {
 	return line
 }
 
-// state writes the session's state.
-func (ch *chat) state(ctx context.Context) error {
-	st, err := ch.s.State(ctx)
-	if err != nil {
-		return err
-	}
-	task := "none"
-	if st.Task {
-		task = "under way"
-	}
-	var t table
-	t.add("turn", fmt.Sprint(st.Turn))
-	t.add("layer", st.Layer.String())
-	t.add("task", task)
-	for _, x := range []struct {
-		label string
-		names []string
-	}{
-		{"domains visible", st.Domains},
-		{"summaries kept of", st.Alive},
-		{"definitions loaded", st.Loaded},
-		{"left out", st.LeftOut},
-	} {
-		if len(x.names) == 0 {
-			x.names = []string{"-"}
-		}
-		t.add(x.label, strings.Join(cleanAll(x.names), ", "))
-	}
-	t.write(ch.a.out, "   ", 0)
-	return nil
-}
-
 // nameAndReason splits the rest of /reject: names may hold blanks.
 func (ch *chat) nameAndReason(rest string) (name, reason string) {
 	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], ' ') {
@@ -346,14 +417,4 @@ func (ch *chat) nameAndReason(rest string) (name, reason string) {
 	}
 	name, reason, _ = strings.Cut(rest, " ")
 	return name, strings.TrimSpace(reason)
-}
-
-// unknown adds to the error about a name which ones are near; other errors,
-// and nil, stay as they are.
-func (ch *chat) unknown(ctx context.Context, name string, err error) error {
-	var missing *index.NotFoundError
-	if !errors.As(err, &missing) {
-		return err
-	}
-	return ch.a.unknown(ctx, ch.c, name)
 }

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"skillrouter/eval"
 	"skillrouter/router"
 )
 
@@ -53,5 +57,54 @@ func TestEventLine(t *testing.T) {
 		if got := eventLine(c.e); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+func TestASavedDialogueIsLabelledByWhatFitted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	a := &app{out: &writer{w: io.Discard}, err: io.Discard, env: func(string) string { return "" }}
+	err := a.with(t.Context(), true, func(c *catalog) error {
+		s, err := c.Session("chat", nil)
+		if err != nil {
+			return err
+		}
+		ch := &chat{a: a, c: c, s: s}
+		for _, line := range []string{
+			"/load git-commit", // before all turns
+			"hello", "/load pdf-text-extract", "/load csv-cleanup", "/use csv-cleanup",
+			"and so on", "/reject pdf-text-extract", "/use csv-cleanup", "/use calculator", "/reject calculator",
+			"zzz", "/reject csv-cleanup", "/choose Data queries",
+			"/pdf-text-extract", "/end",
+		} {
+			if _, err := ch.line(t.Context(), line); err != nil {
+				return fmt.Errorf("%s: %w", line, err)
+			}
+		}
+		both := []string{"File operations", "Data queries"}
+		want := []savedTurn{
+			{User: "hello", Domains: both, Skills: []string{"csv-cleanup"}, Event: eval.EventLoad},
+			{User: "and so on", Domains: both, Skills: []string{"csv-cleanup"}, Event: eval.EventFollowUp},
+			{User: "zzz", Domains: []string{"Data queries"}, Skills: []string{}},
+			{User: "/pdf-text-extract", Domains: []string{"Text processing", "File operations"}, Skills: []string{"pdf-text-extract"}, Event: eval.EventTaskEnd},
+		}
+		sorted := cmpopts.SortSlices(func(a, b string) bool { return a < b })
+		if diff := cmp.Diff(want, ch.dialogue("x").Turns, sorted); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheRuleOfWhatStaysDespiteItsScore(t *testing.T) {
+	r := &router.Route{Outcome: router.Sticky, Threshold: 0.72, Domains: []router.Domain{{Name: "A", Score: 0.8, Matched: true}}}
+	if got, want := rule(r), "sticky: A has 0.80 ≥ 0.72, but is in the prompt already"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	r.Domains = []router.Domain{{Name: "A", Score: 0.6}}
+	if got, want := rule(r), "sticky: the best domain, A, has 0.60 < 0.72, but summaries shown before are still kept"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

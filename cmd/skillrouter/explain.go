@@ -22,6 +22,9 @@ func rule(r *router.Route) string {
 	case router.Several:
 		return fmt.Sprintf("several: %s reach the threshold of %.2f", plural(len(matched(r)), "domain"), r.Threshold)
 	case router.Sticky:
+		if best := r.Top(); best.Matched {
+			return fmt.Sprintf("sticky: %s has %.2f ≥ %.2f, but is in the prompt already", clean(best.Name), best.Score, r.Threshold)
+		}
 		return fmt.Sprintf("sticky: %s, but summaries shown before are still kept", under(r))
 	case router.Clarify:
 		return fmt.Sprintf("clarify: %s, but near enough to ask", under(r))

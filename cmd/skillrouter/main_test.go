@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -117,7 +118,7 @@ func TestChatOnATerminal(t *testing.T) {
 			if got := strings.HasSuffix(r.out, "> \n"); got != c.prompt {
 				t.Errorf("asks for the next line: got %v, want %v in:\n%s", got, c.prompt, r.out)
 			}
-			if got := strings.Contains(r.out, "\x1b[32m   +") && strings.Contains(r.out, "\x1b[31m   -"); got != c.colour {
+			if got := strings.Contains(r.out, "\x1b[32m+ email-draft") && strings.Contains(r.out, "\x1b[31m     - pdf-text-extract"); got != c.colour {
 				t.Errorf("new ones green, gone ones red: got %v, want %v in:\n%s", got, c.colour, r.out)
 			}
 			if !c.colour && strings.Contains(r.out, "\x1b") {
@@ -136,6 +137,22 @@ func TestLinesFitTheTerminal(t *testing.T) {
 			for line := range strings.Lines(r.out) {
 				if n := columns(strings.TrimSuffix(line, "\n")); n > most {
 					t.Errorf("%v: %d columns of %s: %s", args, n, width, line)
+				}
+			}
+		}
+	}
+}
+
+func TestAChatFitsTheTerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const in = "查一下明天上海的天气\n/load weather-query\nhelp me with the numbers\n把这份合同翻译成英文\nzzz\nthanks\n/end\n帮我弄一下文件\n1\n/why\n/state\n/all\nhello\n"
+	for _, most := range []int{80, 100} {
+		for _, args := range [][]string{{"chat"}, {"chat", "--all"}, {"chat", "--mode", "flat"}} {
+			r := runWith(t, in, true, map[string]string{"COLUMNS": strconv.Itoa(most), "NO_COLOR": "1"}, args...)
+			for line := range strings.Lines(r.out) {
+				line = strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "> ") // what is typed ends that line
+				if n := columns(line); n > most {
+					t.Errorf("%v: %d columns of %d: %s", args, n, most, line)
 				}
 			}
 		}
