@@ -57,9 +57,13 @@ went (-), and what they cost in tokens beside the summaries of all skills.
 				if err != nil {
 					return err
 				}
-				colour := a.tty.out && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb"
-				flat := eval.FlatTokens(c.Index(), a.set.allow())
-				return (&chat{a: a, c: c, s: s, all: all, colour: colour, flat: flat}).run(cmd.Context())
+				blank, err := c.RouteFor(cmd.Context(), "", a.set.allow())
+				if err != nil {
+					return err
+				}
+				ch := &chat{a: a, c: c, s: s, all: all, blank: blank, flat: eval.FlatTokens(c.Index(), a.set.allow())}
+				ch.colour = a.tty.out && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb"
+				return ch.run(cmd.Context())
 			})
 		},
 	}
@@ -75,6 +79,7 @@ type chat struct {
 	all     bool // fold nothing
 	colour  bool
 	flat    int           // tokens of all summaries
+	blank   *router.Route // of no words: what is shown to begin with
 	last    *router.Route // nil before the first
 	before  look
 	offered []string // domains that the last question named, until it is answered
@@ -200,6 +205,9 @@ func (ch *chat) told(ctx context.Context, verb, name string) error {
 	case errors.As(err, &missing):
 		return ch.a.unknown(ctx, ch.c, name) // tells which names are near
 	case errors.As(err, &noDomain):
+		if len(ch.c.Index().Domains()) == 0 {
+			return err
+		}
 		return &failure{err, "the domains: " + ch.domainNames()}
 	case err != nil:
 		return err

@@ -139,7 +139,11 @@ func (ch *chat) save(path string) error {
 			labelled++
 		}
 	}
-	fmt.Fprintf(ch.a.out, "   saved as %s: %s, %d of them labelled by what was loaded, used or chosen\n", d.ID, plural(len(d.Turns), "turn"), labelled)
+	labels := fmt.Sprintf("%d labelled by what was loaded, used or chosen", labelled)
+	if labelled == 0 {
+		labels = "none labelled: nothing was loaded, used or chosen"
+	}
+	fmt.Fprintf(ch.a.out, "   saved as %s: %s, %s\n", d.ID, plural(len(d.Turns), "turn"), labels)
 	fmt.Fprintf(ch.a.out, "   in %s, where `skillrouter replay` reads it\n", clean(path))
 	return nil
 }

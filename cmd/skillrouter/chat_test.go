@@ -68,7 +68,11 @@ func TestASavedDialogueIsLabelledByWhatFitted(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ch := &chat{a: a, c: c, s: s}
+		blank, err := c.RouteFor(t.Context(), "", nil)
+		if err != nil {
+			return err
+		}
+		ch := &chat{a: a, c: c, s: s, blank: blank}
 		for _, line := range []string{
 			"/load git-commit", // before all turns
 			"hello", "/load pdf-text-extract", "/load csv-cleanup", "/use csv-cleanup",
@@ -104,7 +108,7 @@ func TestTheRuleOfWhatStaysDespiteItsScore(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	r.Domains = []router.Domain{{Name: "A", Score: 0.6}}
-	if got, want := rule(r), "sticky: the best domain, A, has 0.60 < 0.72, but summaries shown before are still kept"; got != want {
+	if got, want := rule(r), "sticky: the best domain, A, has 0.60 < 0.72, so what was shown stays"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

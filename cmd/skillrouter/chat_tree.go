@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,16 +29,13 @@ func (ch *chat) look(ctx context.Context, r *router.Route) (look, error) {
 		return now, err
 	}
 	switch {
-	case r != nil && r.Flat:
+	case ch.blank.Flat: // then a state does not repeat the whole catalog
 		now.flat = true
-		for _, m := range r.Summaries {
-			now.skills = append(now.skills, m.Skill)
+		for _, m := range cmp.Or(r, ch.blank).Summaries {
+			if r != nil || !slices.Contains(now.state.LeftOut, m.Skill) {
+				now.skills = append(now.skills, m.Skill)
+			}
 		}
-	case r == nil && ch.before.flat: // a state does not repeat the whole catalog
-		now.flat = true
-		now.skills = slices.DeleteFunc(slices.Clone(ch.before.skills), func(name string) bool {
-			return slices.Contains(now.state.LeftOut, name)
-		})
 	default:
 		now.skills = now.state.Skills
 	}

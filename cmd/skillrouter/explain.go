@@ -25,7 +25,7 @@ func rule(r *router.Route) string {
 		if best := r.Top(); best.Matched {
 			return fmt.Sprintf("sticky: %s has %.2f ≥ %.2f, but is in the prompt already", clean(best.Name), best.Score, r.Threshold)
 		}
-		return fmt.Sprintf("sticky: %s, but summaries shown before are still kept", under(r))
+		return fmt.Sprintf("sticky: %s, so what was shown stays", under(r))
 	case router.Clarify:
 		return fmt.Sprintf("clarify: %s, but near enough to ask", under(r))
 	case router.None:
