@@ -11,11 +11,12 @@ import (
 // (CrossWOZ, BFCL multi-turn, API-Bank), where fixed blends help some and ruin
 // turns to another domain; the optimum is flat.
 const (
-	sharpness  = 1.75 // a deviation of evidence multiplies the odds of a domain by e to this
-	stay       = 0.98 // probability that a short utterance stays in the domain of the last
-	shortWords = 14   // words up to which an utterance is short
-	fadeWords  = 5    // words more that divide the probability by e
-	ownVoice   = 10   // power of an utterance's own best score that it loses: 0.72 hardly counts, 0.95 much
+	sharpness  = 1.5  // a deviation of evidence multiplies the odds of a domain by e to this
+	stay       = 0.98 // probability that a short utterance stays in the domains of the last
+	others     = 8    // a change may go to so many domains, however many there are
+	shortWords = 12   // words up to which an utterance is short
+	fadeWords  = 4    // words more that divide the probability by e
+	ownVoice   = 16   // power of an utterance's own best score that it loses: 0.72 hardly counts, 0.95 much
 	likely     = 0.05 // probability from which a domain is looked at, however far it is
 )
 
@@ -27,8 +28,8 @@ func keeps(utterance string, own float32) float32 {
 	return float32(stay * math.Exp(-max(0, w-shortWords)/fadeWords) * (1 - math.Pow(float64(own), ownVoice)))
 }
 
-// said counts the words of an utterance; three Han characters say as much as
-// two words.
+// said counts the words of an utterance; two Han characters say as much as a
+// word.
 func said(utterance string) float32 {
 	han := 0
 	for _, r := range utterance {
@@ -36,7 +37,7 @@ func said(utterance string) float32 {
 			han++
 		}
 	}
-	return float32(text.Words(utterance)-han) + float32(han)*2/3
+	return float32(text.Words(utterance)-han) + float32(han)/2
 }
 
 // lean moves the evidence of domains and their skills by what the dialogue
@@ -44,13 +45,13 @@ func said(utterance string) float32 {
 // on a scale on which a deviation of the background is worth sharpness in log
 // odds. A domain as likely as the average stays where it is.
 func (s *Scores) lean(last []float32, keep, scale float32) {
-	n := float32(len(s.Domains))
+	n := float32(min(len(s.Domains), others))
 	if n < 2 {
 		return
 	}
 	for i := range s.Domains {
 		d := &s.Domains[i]
-		prior := keep*last[d.Domain] + (1-keep)/float32(len(last))
+		prior := keep*last[d.Domain] + (1-keep)/n
 		d.Context = scale / sharpness * float32(math.Log(max(float64(prior*n), 1e-3)))
 		d.Evidence += d.Context
 	}

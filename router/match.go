@@ -34,8 +34,9 @@ type asker struct {
 	task     []int32   // domains of the definitions in the prompt
 	asked    bool      // a question was asked already
 	session  bool      // there is a next turn to remember for
-	topic    []topic   // what the dialogue is about
+	topics   []topic   // what the dialogue is about
 	last     []float32 // by domain: how likely it was after the turn before; nil: nothing is known
+	before   []float32 // by domain: how likely it is before the utterance
 }
 
 // keeps tells whether something is in the prompt that a follow-up would keep.
@@ -103,15 +104,16 @@ func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *as
 			defer r.embedder.put(buffer)
 		}
 	}
-	scores := s.ix.Score(&index.Query{Utterance: utterance, Vector: vector, Allow: a.allow, Without: s.opts.Without, Last: a.last})
+	q := index.Query{Utterance: utterance, Vector: vector, Allow: a.allow, Without: s.opts.Without, Last: a.before}
+	scores := s.ix.Score(&q)
 	defer scores.Release()
 	route.decide(scores, a)
 	switch {
 	case !a.session:
 	case saysNothing(utterance):
-		route.topic = a.topic
+		route.topics = a.topics
 	default:
-		route.topic = topicOf(s.ix, scores, a.last)
+		route.topics = topicsOf(s.ix, scores, a.topics, a.last)
 	}
 	return route, nil
 }
@@ -180,7 +182,7 @@ func (r *Route) excluded(domain int32, a *asker) bool {
 // nothing, or the domains that match do so only because of what came before
 // and are in the prompt already.
 func (r *Route) followsUp(scores *index.Scores, a *asker) bool {
-	if a.keeps() && saysNothing(r.Utterance) {
+	if a.session && a.topics != nil && saysNothing(r.Utterance) {
 		return true
 	}
 	if a.last == nil {

@@ -52,7 +52,7 @@ type Route struct {
 	shown    []section // of Summaries, by domain
 	fallback bool      // the sections are of fallback domains
 	nearest  []Domain  // if nothing matched: best first, at most mostNear
-	topic    []topic   // what the dialogue is about after it
+	topics   []topic   // what the dialogue is about after it
 	near     int       // how many of them a question is about
 	gone     []string  // loaded skills that the catalog has no more
 }

@@ -246,7 +246,7 @@ func (s *Session) Choose(ctx context.Context, domain string) error {
 			return err
 		}
 		t.st.count(domain, false)
-		t.st.Topic = surely(domain)
+		t.st.Topics = surely(t.st.Topics, domain)
 		t.serve(t.chosen(d, t.asker(true)))
 		t.decide()
 		t.settle(Event{Rule: "choose", Names: []string{domain}})

@@ -58,7 +58,9 @@ type Event struct {
 const (
 	keptEvents = 16       // events that a state holds
 	maxState   = 16 << 10 // bytes of a state
-	maxReason  = 200      // characters of a reason
+	usualState = 4 << 10  // bytes up to which all keptEvents are kept, else fewEvents
+	fewEvents  = 8
+	maxReason  = 200 // characters of a reason
 )
 
 // state is everything a session remembers. It holds names, hashes and turns,
@@ -78,7 +80,7 @@ type state struct {
 	Task        bool     `json:"k,omitempty"`
 	TaskDomains []string `json:"kd,omitempty"`
 
-	Topic []topic `json:"tp,omitempty"` // what the dialogue is about, likeliest first
+	Topics []topic `json:"tp,omitempty"` // what the dialogue is about, likeliest first
 
 	Visible  []visible `json:"vs,omitempty"` // domains shown, in order
 	Lines    []string  `json:"li,omitempty"` // domains of which only the line is shown
@@ -187,7 +189,8 @@ func decodeState(data []byte, o *Options) (*state, error) {
 	return st, st.restore(o)
 }
 
-// encode returns the state as at most maxState bytes.
+// encode returns the state as at most maxState bytes, and as at most usualState
+// where letting go of old events does it.
 func (st *state) encode() ([]byte, error) {
 	for {
 		flat := *st
@@ -198,8 +201,13 @@ func (st *state) encode() ([]byte, error) {
 			flat.Definitions = append(flat.Definitions, keptDefined(e))
 		}
 		data, err := json.Marshal(&flat)
-		if err != nil || len(data) <= maxState || !st.shed() {
-			return data, err
+		switch {
+		case err != nil:
+			return nil, err
+		case len(data) > usualState && len(st.Events) > fewEvents:
+			st.Events = st.Events[1:]
+		case len(data) <= maxState || !st.shed():
+			return data, nil
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (t *turn) stall() {
 			out = append(out, v.Domain)
 			st.leaveOut(v.Domain, false, st.Turn+triedTurns)
 		}
-		st.Visible, st.Lines, st.Fallback, st.Topic = nil, nil, false, nil
+		st.Visible, st.Lines, st.Fallback, st.Topics = nil, nil, false, nil
 		t.settle(Event{Rule: "stalled", Names: out})
 	case st.Layer == Domains && st.Stalls >= o.Stalled.Domains:
 		// The top has no parent: the question was asked, now the fallback
@@ -233,7 +233,8 @@ func (t *turn) asker(alive bool) *asker {
 		a.lines, a.fallback = nil, false
 	}
 	if !t.snap.opts.Alone {
-		a.topic, a.last = st.Topic, spread(ix, st.Topic)
+		a.topics = st.Topics
+		a.last, a.before = spread(ix, st.Topics)
 	}
 	return a
 }
@@ -263,10 +264,10 @@ func (t *turn) follow(r *Route) {
 	}
 	switch r.Outcome {
 	case Direct:
-		st.Topic = surely(fresh...)
+		st.Topics = surely(st.Topics, fresh...)
 	case Empty:
 	case One, Several, Sticky, Clarify, None:
-		st.Topic = r.topic
+		st.Topics = r.topics
 	}
 	t.serve(r)
 	e := Event{Rule: string(r.Outcome), Score: r.Top().Score}
@@ -426,7 +427,7 @@ func (t *turn) take(d *definitions.Skill) {
 			st.TaskDomains = append(st.TaskDomains, name)
 		}
 	}
-	st.Topic = surely(names...)
+	st.Topics = surely(st.Topics, names...)
 }
 
 func (t *turn) beginTask() {
@@ -450,6 +451,6 @@ func (t *turn) endTask(rule string) {
 		out = append(out, name)
 		return true
 	})
-	st.TaskDomains, st.Tried, st.Task, st.Stalls, st.Topic = nil, nil, false, 0, nil
+	st.TaskDomains, st.Tried, st.Task, st.Stalls, st.Topics = nil, nil, false, 0, nil
 	t.settle(Event{Rule: rule, Names: out})
 }
