@@ -2,6 +2,7 @@ package router
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"skillrouter/definitions"
@@ -137,7 +138,7 @@ func (r *Route) layers() [3]string {
 		two.add("", use)
 	}
 	for _, d := range r.Loaded {
-		three.add("", definitions.Render(d, definitions.RenderOptions{}))
+		three.add("", definitions.Render(d, definitions.RenderOptions{Extension: slices.Contains(r.Extended, d.Name)}))
 	}
 	return [3]string{one.String(), two.String(), three.String()}
 }

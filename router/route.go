@@ -37,6 +37,7 @@ type Route struct {
 	Summaries  []*summaries.Summary // shown, by domain, best first, each once; in catalog order if Flat
 	Lines      []string             // names of matched domains that did not fit: only their line is shown
 	Loaded     []*definitions.Skill // in the prompt, in the order in which they were loaded
+	Extended   []string             // names of those that stand in the prompt with their extension
 
 	// In a session, names of skills. New came into the prompt from the
 	// catalog, Hits were served again by a cache, whether they were visible in

@@ -52,8 +52,8 @@ var ErrBusy = errors.New("router: another call of the session is under way")
 //	any          no match otherwise (clarify,   domains      a question once, then the fallback domains;
 //	             none)                                       the index with the nearest domains
 //	any          Choose (choose)                summaries    the domain's summaries are shown
-//	any          Load, LoadDomain (load,        definitions  a task begins, if none runs
-//	             load-domain)
+//	any          Load, LoadExtension,           definitions  a task begins, if none runs
+//	             LoadDomain (load, …)
 //	any          Use (use)                      the same     a decision is noted
 //	definitions  Reject (reject)                summaries    the skill is left out
 //	definitions  2 turns without a Use          summaries    what was loaded is left out
@@ -189,6 +189,34 @@ func (s *Session) Load(ctx context.Context, skill string) (*definitions.Skill, e
 		}
 		t.decide()
 		t.settle(Event{Rule: "load", Names: []string{skill}})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return loaded, nil
+}
+
+// LoadExtension is Load with the extension of the definition: examples and
+// boundary notes, which are shown on demand only. A skill without one is an
+// error, and nothing is loaded.
+func (s *Session) LoadExtension(ctx context.Context, skill string) (*definitions.Skill, error) {
+	var loaded *definitions.Skill
+	err := s.update(ctx, func(t *turn) (err error) {
+		if err := s.exists(t.snap, skill); err != nil {
+			return err
+		}
+		if loaded, err = t.load(skill); err != nil {
+			return err
+		}
+		if loaded.Extension == "" {
+			return fmt.Errorf("router: skill %q has no extension: its definition is whole", skill)
+		}
+		if t.st.Extended = t.st.extended(); !slices.Contains(t.st.Extended, skill) {
+			t.st.Extended = append(t.st.Extended, skill)
+		}
+		t.decide()
+		t.settle(Event{Rule: "load-extension", Names: []string{skill}})
 		return nil
 	})
 	if err != nil {
@@ -358,7 +386,7 @@ func (s *Session) visible(ctx context.Context) (*Route, error) {
 		for _, name := range t.st.Nearest {
 			r.nearest = append(r.nearest, Domain{Name: name})
 		}
-		r.Loaded = s.loaded(t.snap, t.st)
+		r.Loaded, r.Extended = s.loaded(t.snap, t.st), t.st.extended()
 	})
 	return r, err
 }

@@ -87,6 +87,7 @@ type state struct {
 	Nearest  []string  `json:"n,omitempty"`  // domains named because nothing matched
 	Fallback bool      `json:"f,omitempty"`  // what is visible is of fallback domains
 	Loaded   []string  `json:"ld,omitempty"` // definitions in the prompt, in order
+	Extended []string  `json:"xt,omitempty"` // those of them with their extension
 	Gone     []string  `json:"g,omitempty"`  // loaded skills that were deleted since the turn before
 	Left     []string  `json:"lf,omitempty"` // skills that left the prompt since the turn began
 	Tried    []tried   `json:"x,omitempty"`
@@ -260,6 +261,13 @@ func (st *state) shed() bool {
 
 func (st *state) unload(skill string) {
 	st.Loaded = slices.DeleteFunc(st.Loaded, func(name string) bool { return name == skill })
+}
+
+// extended are the loaded definitions that stand in the prompt with their
+// extension: it goes when they go.
+func (st *state) extended() []string {
+	st.Extended = slices.DeleteFunc(st.Extended, func(name string) bool { return !slices.Contains(st.Loaded, name) })
+	return slices.Clone(st.Extended)
 }
 
 // leaveOut keeps a skill or domain that was tried in vain from being shown.

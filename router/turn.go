@@ -295,7 +295,7 @@ func (t *turn) follow(r *Route) {
 	case Sticky, None:
 	}
 	t.settle(e)
-	r.Loaded = t.s.loaded(t.snap, st)
+	r.Loaded, r.Extended = t.s.loaded(t.snap, st), st.extended()
 	r.gone = st.Gone
 }
 
@@ -416,6 +416,7 @@ func (t *turn) take(d *definitions.Skill) {
 		st.unload(out)
 		t.event("evicted", out)
 	}
+	st.extended() // what went with an earlier definition of this name
 	if !slices.Contains(st.Loaded, d.Name) {
 		st.Loaded = append(st.Loaded, d.Name)
 	}
