@@ -8,6 +8,7 @@ require (
 	github.com/redis/go-redis/v9 v9.23.0 // sessions in Redis or Valkey: pool, TLS, cluster, scripts
 	github.com/sashabaranov/go-openai v1.43.0 // embeddings of endpoints; messages and tools of agents
 	github.com/spf13/cobra v1.10.2 // command line: verbs, flags, help
+	github.com/spf13/pflag v1.0.9 // values of flags, as cobra has them
 	golang.org/x/sys v0.50.0 // which vector instructions the processor has
 	golang.org/x/text v0.44.0 // NFKC folding
 	gopkg.in/yaml.v3 v3.0.1 // SKILL.md front matter and skillrouter.yaml
@@ -21,7 +22,6 @@ require (
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/spf13/pflag v1.0.9 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 )
