@@ -3,6 +3,7 @@ package router
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 
@@ -18,7 +19,8 @@ type topic struct {
 
 // MarshalJSON writes ["domain",last,past] in thousandths: states are to be small.
 func (t topic) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]any{t.Domain, thousandths(t.Last), thousandths(t.Past)})
+	name, err := json.Marshal(t.Domain)
+	return fmt.Appendf(nil, "[%s,%d,%d]", name, thousandths(t.Last), thousandths(t.Past)), err
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
