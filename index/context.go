@@ -40,8 +40,8 @@ func said(utterance string) float32 {
 	return float32(text.Words(utterance)-han) + float32(han)/2
 }
 
-// lean moves the evidence of domains and their skills by what the dialogue
-// makes likely that left the domains with the probabilities last: Bayes' rule
+// lean moves the evidence of domains and their skills by what a dialogue
+// makes likely that gives the domains the probabilities last: Bayes' rule
 // on a scale on which a deviation of the background is worth sharpness in log
 // odds. A domain as likely as the average stays where it is.
 func (s *Scores) lean(last []float32, keep, scale float32) {

@@ -46,7 +46,7 @@ type Query struct {
 	Vector    []float32 // of the utterance, by the embedder of the index; nil, zeros or another dimension leave vectors out
 	Allow     []bool    // by skill, as long as Skills: which exist for the asker; nil means all
 	Without   Parts     // parts to leave out
-	Last      []float32 // by domain: how likely it was after the last utterance of the dialogue, sums to 1; nil: nothing is known
+	Last      []float32 // by domain: how likely the turns before of the dialogue make it, sums to 1; nil: nothing is known
 }
 
 // Scores is what the index knows of an utterance. It holds scratch space:

@@ -180,10 +180,11 @@ func (r *Route) excluded(domain int32, a *asker) bool {
 
 // followsUp tells whether nothing new was asked for: the utterance says
 // nothing, or the domains that match do so only because of what came before
-// and are in the prompt already.
+// and are in the prompt already. A "yes" where a question was asked and nothing
+// is in the prompt answers the question.
 func (r *Route) followsUp(scores *index.Scores, a *asker) bool {
 	if a.session && a.topics != nil && saysNothing(r.Utterance) {
-		return true
+		return a.keeps() || !a.asked
 	}
 	if a.last == nil {
 		return false
@@ -202,6 +203,9 @@ func (r *Route) followsUp(scores *index.Scores, a *asker) bool {
 func (r *Route) miss(scores *index.Scores, a *asker) {
 	ix := r.snapshot.ix
 	r.Outcome = None
+	for i := range r.Domains {
+		r.Domains[i].Matched = false // what matches says nothing, see followsUp
+	}
 	r.nearest = r.Domains
 	if slices.ContainsFunc(r.Domains, func(d Domain) bool { return d.Excluded }) {
 		r.nearest = slices.DeleteFunc(slices.Clone(r.Domains), func(d Domain) bool { return d.Excluded })

@@ -65,7 +65,7 @@ type Domain struct {
 	Evidence float32 // what the score was made of: not a probability
 	Margin   float32 // evidence above the best other domain's, negative below it
 	Context  float32 // what of the evidence is from the turns before
-	Matched  bool    // it reached the threshold, or holds a skill that was named outright
+	Matched  bool    // it reached the threshold and counts, or holds a skill that was named outright
 	Fallback bool    // it is shown because nothing matched
 	Excluded bool    // it was tried in vain and is left out
 }

@@ -71,9 +71,8 @@ var ErrBusy = errors.New("router: another call of the session is under way")
 // of the skill. Turns count as stalled only once the host has made a decision
 // at all, in layer definitions only once it has called Use; their count starts
 // anew in another layer, with a match elsewhere, a rejection and the end of a
-// task. What was left out
-// counts again when the task ends, after 5 turns, when another domain matches,
-// or when the user names it.
+// task. What was left out counts again when the task ends, after 5 turns, when
+// another domain matches, or when the user names it.
 //
 // An utterance is scored with what came before it: the shorter it is and the
 // less it says by itself, the likelier it belongs to the domain of the last
@@ -187,6 +186,7 @@ func (s *Session) Load(ctx context.Context, skill string) (*definitions.Skill, e
 		if loaded, err = t.load(skill); err != nil {
 			return err
 		}
+		t.about(skill)
 		t.decide()
 		t.settle(Event{Rule: "load", Names: []string{skill}})
 		return nil
@@ -215,6 +215,7 @@ func (s *Session) LoadExtension(ctx context.Context, skill string) (*definitions
 		if t.st.Extended = t.st.extended(); !slices.Contains(t.st.Extended, skill) {
 			t.st.Extended = append(t.st.Extended, skill)
 		}
+		t.about(skill)
 		t.decide()
 		t.settle(Event{Rule: "load-extension", Names: []string{skill}})
 		return nil
@@ -254,6 +255,7 @@ func (s *Session) LoadDomain(ctx context.Context, domain, reason string) ([]*def
 			}
 			all = append(all, skill)
 		}
+		t.st.Topics = surely(t.st.Topics, domain)
 		t.decide()
 		t.settle(Event{Rule: "load-domain", Names: []string{domain}, Reason: reason})
 		return nil

@@ -91,3 +91,20 @@ func TestDecisionsSetTheSubject(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing is left to keep, words without a subject match nothing: the
+// user is asked, and what they then match because of the turns before is shown.
+func TestSayingNothingWithNothingShown(t *testing.T) {
+	r := newRouter(t, build(t, crowd(5, 3, 3)), &router.Options{Mode: router.Layered, SummaryTurns: 1})
+	d := newDialogue(t, r, nil)
+	d.say("invoice")
+	for _, want := range []router.Outcome{router.Clarify, router.One} {
+		x := d.say("yes")
+		if x.Top().Score < float32(x.Threshold) {
+			t.Fatalf("turn %d: %s has %.2f only: this shows nothing", x.Turn, x.Top().Name, x.Top().Score)
+		}
+		if x.Outcome != want || x.Top().Matched != (want == router.One) {
+			t.Errorf("turn %d is %s, want %s: %+v", x.Turn, x.Outcome, want, x.Top())
+		}
+	}
+}

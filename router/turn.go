@@ -243,6 +243,7 @@ func (t *turn) asker(alive bool) *asker {
 func (t *turn) follow(r *Route) {
 	st := t.st
 	fresh := t.fresh(r)
+	switched := false
 	if len(fresh) > 0 {
 		st.Asked = false
 		if !slices.ContainsFunc(st.Visible, func(v visible) bool { return slices.Contains(fresh, v.Domain) }) {
@@ -250,6 +251,7 @@ func (t *turn) follow(r *Route) {
 		}
 		if st.Task && len(st.TaskDomains) > 0 && !slices.ContainsFunc(fresh, func(d string) bool { return slices.Contains(st.TaskDomains, d) }) {
 			t.endTask("switch")
+			switched = true
 		}
 		// What was tried counts again once it is named or another domain matches.
 		st.Tried = slices.DeleteFunc(st.Tried, func(x tried) bool {
@@ -262,11 +264,12 @@ func (t *turn) follow(r *Route) {
 			r.showAll(t.asker(true))
 		}
 	}
-	switch r.Outcome {
-	case Direct:
+	switch {
+	case switched: // the topics of the route still know the task that ended
+		st.Topics = surely(nil, fresh...)
+	case r.Outcome == Direct:
 		st.Topics = surely(st.Topics, fresh...)
-	case Empty:
-	case One, Several, Sticky, Clarify, None:
+	case r.Outcome != Empty:
 		st.Topics = r.topics
 	}
 	t.serve(r)
@@ -405,6 +408,16 @@ func (t *turn) load(skill string) (*definitions.Skill, error) {
 	return d, nil
 }
 
+// about sets what the dialogue is about to the domains of a skill.
+func (t *turn) about(skill string) {
+	i, _ := t.snap.ix.Lookup(skill)
+	var names []string
+	for _, d := range t.snap.domainsOf(i) {
+		names = append(names, t.snap.ix.Domains()[d].Name)
+	}
+	t.st.Topics = surely(t.st.Topics, names...)
+}
+
 // take puts a definition that was read in the prompt.
 func (t *turn) take(d *definitions.Skill) {
 	st, ix := t.st, t.snap.ix
@@ -421,14 +434,11 @@ func (t *turn) take(d *definitions.Skill) {
 		st.Loaded = append(st.Loaded, d.Name)
 	}
 	t.beginTask()
-	var names []string
 	for _, d := range t.snap.domainsOf(i) {
-		name := ix.Domains()[d].Name
-		if names = append(names, name); !slices.Contains(st.TaskDomains, name) {
+		if name := ix.Domains()[d].Name; !slices.Contains(st.TaskDomains, name) {
 			st.TaskDomains = append(st.TaskDomains, name)
 		}
 	}
-	st.Topics = surely(st.Topics, names...)
 }
 
 func (t *turn) beginTask() {

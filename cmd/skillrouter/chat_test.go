@@ -104,11 +104,15 @@ func TestASavedDialogueIsLabelledByWhatFitted(t *testing.T) {
 
 func TestTheRuleOfWhatStaysDespiteItsScore(t *testing.T) {
 	r := &router.Route{Outcome: router.Sticky, Threshold: 0.72, Domains: []router.Domain{{Name: "A", Score: 0.8, Matched: true}}}
-	if got, want := rule(r), "sticky: A has 0.80 ≥ 0.72, but is in the prompt already"; got != want {
+	if got, want := rule(r), "sticky: A has 0.80 ≥ 0.72, but nothing new is asked for"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	r.Domains = []router.Domain{{Name: "A", Score: 0.6}}
 	if got, want := rule(r), "sticky: the best domain, A, has 0.60 < 0.72, so what was shown stays"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	r = &router.Route{Outcome: router.Clarify, Threshold: 0.72, Domains: []router.Domain{{Name: "A", Score: 0.8}}}
+	if got, want := rule(r), "clarify: the utterance says nothing, what A has, 0.80, is of the turns before, but near enough to ask"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

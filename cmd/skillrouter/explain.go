@@ -23,7 +23,7 @@ func rule(r *router.Route) string {
 		return fmt.Sprintf("several: %s reach the threshold of %.2f", plural(len(matched(r)), "domain"), r.Threshold)
 	case router.Sticky:
 		if best := r.Top(); best.Matched {
-			return fmt.Sprintf("sticky: %s has %.2f ≥ %.2f, but is in the prompt already", clean(best.Name), best.Score, r.Threshold)
+			return fmt.Sprintf("sticky: %s has %.2f ≥ %.2f, but nothing new is asked for", clean(best.Name), best.Score, r.Threshold)
 		}
 		return fmt.Sprintf("sticky: %s, so what was shown stays", under(r))
 	case router.Clarify:
@@ -52,6 +52,9 @@ func under(r *router.Route) string {
 	}
 	if r.Top().Excluded {
 		return fmt.Sprintf("%s was tried already, the others are below the threshold of %.2f", clean(r.Top().Name), r.Threshold)
+	}
+	if top := r.Top(); top.Score >= float32(r.Threshold) {
+		return fmt.Sprintf("the utterance says nothing, what %s has, %.2f, is of the turns before", clean(top.Name), top.Score)
 	}
 	return fmt.Sprintf("the best domain, %s, has %.2f < %.2f", clean(r.Top().Name), r.Top().Score, r.Threshold)
 }
