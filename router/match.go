@@ -153,7 +153,7 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 		if matched > 1 {
 			r.Outcome = Several
 		}
-	case a.keeps():
+	case a.keeps() || r.Flat && a.topics != nil && saysNothing(r.Utterance):
 		r.Outcome = Sticky
 		r.keep(a)
 		return

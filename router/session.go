@@ -47,7 +47,8 @@ var ErrBusy = errors.New("router: another call of the session is under way")
 //	             (match)
 //	any          a skill is named (direct)      definitions  its definition is loaded
 //	any          no match, but summaries are    the same     what was visible stays
-//	             alive or a definition loaded
+//	             alive or a definition loaded,
+//	             or "go on" in a flat catalog
 //	             (sticky), or no words (empty)
 //	any          no match otherwise (clarify,   domains      a question once, then the fallback domains;
 //	             none)                                       the index with the nearest domains

@@ -108,3 +108,15 @@ func TestSayingNothingWithNothingShown(t *testing.T) {
 		}
 	}
 }
+
+// A flat catalog shows all there is: words without a subject raise no question.
+func TestSayingNothingInAFlatCatalog(t *testing.T) {
+	d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{Mode: router.Flat}), nil)
+	first := d.say("Compress the images on our landing page")
+	for _, word := range []string{"ok go on", "好的，继续", "thanks"} {
+		x := d.say(word)
+		if q, asks := x.Question(); x.Outcome != router.Sticky || asks || len(x.Summaries) != len(first.Summaries) {
+			t.Errorf("%s: %s, shows %d summaries, asks %q", word, x.Outcome, len(x.Summaries), q)
+		}
+	}
+}
