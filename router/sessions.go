@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -54,14 +55,19 @@ func (ss *sessions) get(key string) *core {
 // on the one in use.
 func (ss *sessions) outlive(generation uint64) {
 	for _, c := range ss.live.Values() {
-		select {
-		case c.busy <- struct{}{}:
-			if c.snap != nil && c.snap.generation+1 < generation {
-				c.state, c.snap = nil, nil
-			}
-			c.unlock()
-		default: // under way; the next refresh sees to it
-		}
+		c.outlive(generation)
+	}
+}
+
+func (c *core) outlive(generation uint64) {
+	c.tidying.Lock()
+	defer c.tidying.Unlock()
+	if !c.try() {
+		return // under way; the next refresh sees to it
+	}
+	defer c.unlock()
+	if c.snap != nil && c.snap.generation+1 < generation {
+		c.state, c.snap = nil, nil
 	}
 }
 
@@ -70,6 +76,7 @@ func (ss *sessions) outlive(generation uint64) {
 type core struct {
 	key     string
 	busy    chan struct{} // holds a token while a call is under way
+	tidying sync.Mutex    // held while outlive has the token, which is no call
 	unsaved atomic.Bool   // data is ahead of the store; changes only with busy held
 
 	// Guarded by busy.
@@ -86,12 +93,15 @@ func (c *core) lock(ctx context.Context, noWait bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select {
-	case c.busy <- struct{}{}:
+	if c.try() {
 		return nil
-	default:
 	}
 	if noWait {
+		c.tidying.Lock()
+		defer c.tidying.Unlock()
+		if c.try() {
+			return nil
+		}
 		return ErrBusy
 	}
 	select {
@@ -99,6 +109,15 @@ func (c *core) lock(ctx context.Context, noWait bool) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+func (c *core) try() bool {
+	select {
+	case c.busy <- struct{}{}:
+		return true
+	default:
+		return false
 	}
 }
 
