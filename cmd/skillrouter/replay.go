@@ -48,7 +48,8 @@ them; what they must hold stands in the tools.json of skills. A dialogue may hav
 an index, the fingerprint of the one that it was recorded over.
 
 --compare and --sweep replay with other settings: any flags of routing, such as
-threshold, max-summaries, summary-turns and mode.`,
+threshold, max-summaries, summary-turns and mode. Those of loaded definitions,
+such as definition-life, change nothing without --play: nothing is loaded then.`,
 		Example: `  skillrouter replay
   skillrouter replay dialogues.jsonl --skills ./skills --step
   skillrouter replay dialogues.jsonl --skills ./skills --compare threshold=0.6,max-summaries=15
