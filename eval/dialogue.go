@@ -56,7 +56,7 @@ func (c *Call) UnmarshalJSON(data []byte) error {
 		Function *call `json:"function"`
 	}
 	if err := json.Unmarshal(data, &x); err != nil {
-		return err
+		return plainly(err)
 	}
 	if x.Function != nil {
 		x.Name, x.Arguments = x.Function.Name, x.Function.Arguments
@@ -80,8 +80,8 @@ func (c *Call) UnmarshalJSON(data []byte) error {
 		}
 		return nil
 	}
-	if err := json.Unmarshal(arguments, &c.Arguments); err != nil {
-		return fmt.Errorf("arguments of %q: %w", c.Name, err)
+	if json.Unmarshal(arguments, &c.Arguments) != nil {
+		return fmt.Errorf("arguments of %q: they are no object", c.Name)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func ReadDialogues(r io.Reader, path string) ([]Dialogue, error) {
 		}
 		var d Dialogue
 		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+			return nil, fmt.Errorf("%s:%d: %w", path, n, plainly(err))
 		}
 		if err := d.check(); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, n, err)

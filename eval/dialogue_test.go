@@ -38,6 +38,8 @@ func TestReadDialogues(t *testing.T) {
 			}}}}},
 		},
 		{name: "broken line", text: `{"id":"a","turns":[{"user":"u"}]}` + "\n{", err: "d.jsonl:2: unexpected end"},
+		{name: "a number for an id", text: `{"id":1,"turns":[{"user":"u"}]}`, err: "d.jsonl:1: id is of type number: it must be a string"},
+		{name: "a turn that is text", text: `{"id":"a","turns":["u"]}`, err: "d.jsonl:1: turns is of type string: it must be an object"},
 		{name: "no id", text: `{"turns":[{"user":"u"}]}`, err: "d.jsonl:1: no id"},
 		{name: "same id", text: `{"id":"a","turns":[{"user":"u"}]}` + "\n" + `{"id":"a","turns":[{"user":"u"}]}`, err: `d.jsonl:2: the id "a" is that of line 1`},
 		{name: "no turns", text: `{"id":"a"}`, err: `d.jsonl:1: dialogue "a": no turns`},
@@ -45,7 +47,8 @@ func TestReadDialogues(t *testing.T) {
 		{name: "skills alone", text: `{"id":"a","turns":[{"user":"u","skills":["s"]}]}`, err: "turn 1: skills, but no domains"},
 		{name: "unknown event", text: `{"id":"a","turns":[{"user":"u","event":"end"}]}`, err: `turn 1: the event "end" is none of ["load"`},
 		{name: "call without a name", text: `{"id":"a","turns":[{"user":"u","calls":[{}]}]}`, err: "d.jsonl:1: a call without a name"},
-		{name: "arguments that are a list", text: `{"id":"a","turns":[{"user":"u","calls":[{"name":"f","arguments":[1]}]}]}`, err: `arguments of "f"`},
+		{name: "arguments that are a list", text: `{"id":"a","turns":[{"user":"u","calls":[{"name":"f","arguments":[1]}]}]}`, err: `arguments of "f": they are no object`},
+		{name: "a call of a number", text: `{"id":"a","turns":[{"user":"u","calls":[{"name":3}]}]}`, err: "d.jsonl:1: call.name is of type number: it must be a string"},
 		{name: "cases", text: `{"text":"a","oos":true}`, err: "d.jsonl:1: no id"},
 		{name: "empty", text: "\n", err: "d.jsonl: no dialogue"},
 	} {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
@@ -44,7 +45,7 @@ func ReadCases(r io.Reader, path string) ([]Case, error) {
 		}
 		var c Case
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+			return nil, fmt.Errorf("%s:%d: %w", path, n, plainly(err))
 		}
 		switch {
 		case c.Text == "":
@@ -61,6 +62,24 @@ func ReadCases(r io.Reader, path string) ([]Case, error) {
 		return nil, fmt.Errorf("%s: no case", path)
 	}
 	return cases, nil
+}
+
+// plainly says of JSON of the wrong type where it is and what belongs there.
+func plainly(err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
+	}
+	want, named := map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Bool: "true or false", reflect.Slice: "a list",
+	}[wrong.Type.Kind()]
+	if !named {
+		want = "an object"
+	}
+	if wrong.Field == "" {
+		return fmt.Errorf("the line is of type %s: it must be %s", wrong.Value, want)
+	}
+	return fmt.Errorf("%s is of type %s: it must be %s", wrong.Field, wrong.Value, want)
 }
 
 // A Report holds shares from 0 to 1; those of in-scope cases are of the

@@ -18,22 +18,22 @@ import (
 func parseBase(s string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil {
-		return "", errors.New("openai: BaseURL is no address such as " + ownBaseURL)
+		return "", errors.New("openai: the base URL is no address such as " + ownBaseURL)
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return "", fmt.Errorf("openai: BaseURL %q is no http or https address such as %s", withoutSecrets(s), ownBaseURL)
+		return "", fmt.Errorf("openai: the base URL %q is no http or https address such as %s", withoutSecrets(s), ownBaseURL)
 	case u.User != nil:
-		return "", errors.New("openai: BaseURL has a user name in it: only a Key is sent")
+		return "", errors.New("openai: the base URL has a user name in it: only a Key is sent")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", errors.New("openai: BaseURL has a ? or # in it: only host and path can be given")
+		return "", errors.New("openai: the base URL has a ? or # in it: only host and path can be given")
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/embeddings"):
-		return "", fmt.Errorf("openai: BaseURL %q ends in /embeddings: leave that off", s)
+		return "", fmt.Errorf("openai: the base URL %q ends in /embeddings: leave that off", s)
 	}
 	host := strings.ToLower(strings.TrimRight(u.Hostname(), "."))
 	ip, err := netip.ParseAddr(host)
 	if isMetadataName(host) || err == nil && isMetadata(ip) {
-		return "", fmt.Errorf("openai: BaseURL: %w", &metadataError{host})
+		return "", fmt.Errorf("openai: the base URL: %w", &metadataError{host})
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
@@ -59,7 +59,7 @@ func (e *metadataError) Error() string {
 }
 
 func (e *metadataError) Hint() string {
-	return "set BaseURL to the endpoint's own address; loopback and private ones are fine"
+	return "set the base URL to the endpoint's own address; loopback and private ones are fine"
 }
 
 // isMetadataName tells the names under which clouds offer the service. They

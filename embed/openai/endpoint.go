@@ -189,7 +189,7 @@ func (p *endpoint) refused(texts []string, r *refusal) error {
 		f.again, f.after = true, r.after
 		f.hint = "the fault is the endpoint's: its log says more"
 	case r.status == http.StatusNotFound:
-		f.hint = "is BaseURL complete? It mostly ends in /v1"
+		f.hint = "is the base URL complete? It mostly ends in /v1"
 	case r.status == http.StatusRequestEntityTooLarge:
 		f.tooLarge = true
 		f.hint = "this one text is longer than the endpoint takes"
@@ -224,7 +224,7 @@ func (p *endpoint) broken(err error) error {
 	switch {
 	case errors.As(err, &redirect):
 		f := p.failed("%s", p.clean(redirect.Error(), nil))
-		f.hint = "set BaseURL to the address that answers itself"
+		f.hint = "set the base URL to the address that answers itself"
 		return f
 	case errors.As(err, &metadata):
 		f := p.failed("is refused: %v", metadata)
@@ -240,7 +240,7 @@ func (p *endpoint) broken(err error) error {
 		return f
 	case errors.As(err, &syntax):
 		f := p.failed("gave an answer that is no JSON")
-		f.hint = "is BaseURL complete? It mostly ends in /v1"
+		f.hint = "is the base URL complete? It mostly ends in /v1"
 		return f
 	case errors.As(err, &certificate):
 		f := p.failed("cannot be trusted: %v", certificate)
@@ -248,11 +248,11 @@ func (p *endpoint) broken(err error) error {
 		return f
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		f := p.failed("does not speak TLS")
-		f.hint = "does BaseURL begin with http: rather than https:?"
+		f.hint = "does the base URL begin with http: rather than https:?"
 		return f
 	case errors.As(err, &name) && name.IsNotFound:
 		f := p.failed("has a host that does not exist: %s", name.Name)
-		f.hint = "check BaseURL"
+		f.hint = "check the base URL"
 		return f
 	case errors.Is(err, context.DeadlineExceeded): // that of the request: ctx was looked at
 		f := p.failed("gave no answer in time")
@@ -264,7 +264,7 @@ func (p *endpoint) broken(err error) error {
 		return f
 	}
 	f := p.failed("cannot be reached: %s", p.clean(err.Error(), nil))
-	f.again, f.err, f.hint = true, err, "is the endpoint running, and BaseURL right?"
+	f.again, f.err, f.hint = true, err, "is the endpoint running, and the base URL right?"
 	return f
 }
 

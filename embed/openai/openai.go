@@ -117,7 +117,7 @@ func (o *Options) complete() (base string, err error) {
 	case strings.ContainsFunc(o.Key, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "", errors.New("openai: Key has a character that no key has: a line break, a space, or one beyond ASCII")
 	case o.BaseURL == "" && o.Key == "":
-		return "", errors.New("openai: BaseURL and Key are empty: OpenAI takes a key, other endpoints an address")
+		return "", errors.New("openai: the base URL and the key are empty: OpenAI takes a key, other endpoints an address")
 	case o.Dimensions < 0:
 		return "", fmt.Errorf("openai: Dimensions %d is negative", o.Dimensions)
 	case o.BatchTexts > mostTexts:

@@ -69,7 +69,7 @@ func TestNewRefusesOptions(t *testing.T) {
 		want   string
 	}{
 		{"no model", func(o *Options) { o.Model = " " }, "Model is empty"},
-		{"neither address nor key", func(o *Options) { o.BaseURL, o.Key = "", "" }, "BaseURL and Key are empty"},
+		{"neither address nor key", func(o *Options) { o.BaseURL, o.Key = "", "" }, "the base URL and the key are empty"},
 		{"key of two lines", func(o *Options) { o.Key = "sk-secret\nsk-secret" }, "Key has a character"},
 		{"key beyond ASCII", func(o *Options) { o.Key = "sk-secret–" }, "Key has a character"},
 		{"negative dimension", func(o *Options) { o.Dimensions = -1 }, "Dimensions -1 is negative"},
@@ -77,7 +77,7 @@ func TestNewRefusesOptions(t *testing.T) {
 		{"another scheme", func(o *Options) { o.BaseURL = "file:///etc/passwd" }, "no http or https address"},
 		{"no scheme", func(o *Options) { o.BaseURL = "localhost:8000/v1" }, "no http or https address"},
 		{"no host", func(o *Options) { o.BaseURL = "http:///v1" }, "no http or https address"},
-		{"no address", func(o *Options) { o.BaseURL = "http://user:sk-secret@h:port/%zz" }, "BaseURL is no address"},
+		{"no address", func(o *Options) { o.BaseURL = "http://user:sk-secret@h:port/%zz" }, "the base URL is no address"},
 		{"a password", func(o *Options) { o.BaseURL = "https://user:sk-secret@h/v1" }, "has a user name in it"},
 		{"a password of another scheme", func(o *Options) { o.BaseURL = "ftp://user:sk-secret@h/v1" }, "no http or https address"},
 		{"a query of another scheme", func(o *Options) { o.BaseURL = "ftp://h/v1?key=sk-secret" }, "no http or https address"},
