@@ -197,19 +197,7 @@ func (f *front) list(key string) []string {
 	} else {
 		items = strings.Split(f.text(key), "|")
 	}
-	var out []string
-	for _, item := range items {
-		item = tidy(item)
-		if item == "" || slices.Contains(out, item) {
-			continue
-		}
-		if len(out) == maxList {
-			f.r.add(Warning, "long-list", x.line, fmt.Sprintf("%s has %d items; the first %d are used", key, len(items), maxList), "keep those that users say most")
-			break
-		}
-		out = append(out, item)
-	}
-	return out
+	return f.r.list(key, x.line, items)
 }
 
 // flag returns a key's value as yes or no, false when it has none.

@@ -259,22 +259,12 @@ func (j *jsonLine) list(key string) []string {
 		items = append(items, s)
 	}
 	delete(j.keys, key)
-	var out []string
 	for _, item := range items {
 		if hidden := hiddenIn(item); len(hidden) > 0 {
 			j.r.add(Warning, "hidden-unicode", j.line, key+" has hidden characters, taken out: "+quoteHidden(hidden), hiddenFix)
 		}
-		item = tidy(item)
-		if item == "" || slices.Contains(out, item) {
-			continue
-		}
-		if len(out) == maxList {
-			j.r.add(Warning, "long-list", j.line, fmt.Sprintf("%s has %d items; the first %d are used", key, len(items), maxList), "keep those that users say most")
-			break
-		}
-		out = append(out, item)
 	}
-	return out
+	return j.r.list(key, j.line, items)
 }
 
 // readLine is Read for a .jsonl root.

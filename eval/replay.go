@@ -48,7 +48,7 @@ const (
 
 // A ReplayReport holds the figures of a replay. Shares are from 0 to 1, of the
 // labelled turns if nothing else is said, and 0 where there are none. Tokens
-// are estimated, see [EstimateTokens], and means of all turns.
+// are estimated, as by [router.Route.Tokens], and means of all turns.
 type ReplayReport struct {
 	Dialogues int `json:"dialogues"`
 	Turns     int `json:"turns"`

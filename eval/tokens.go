@@ -6,11 +6,6 @@ import (
 	"skillrouter/summaries"
 )
 
-// EstimateTokens estimates how many tokens of a language model a text takes: 1
-// for a Han character, 1 for 4 bytes of other text, rounded up. Tokenizers
-// differ by some 30% either way, so it is for comparing texts, not for bills.
-func EstimateTokens(s string) int { return text.Tokens(s) }
-
 // FlatTokens estimates the tokens of the summaries of all skills at once that
 // exist for allow, all if it is nil: what a prompt without layers holds.
 func FlatTokens(ix *index.Index, allow func(name string) bool) int {

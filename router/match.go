@@ -109,7 +109,7 @@ func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *as
 	defer scores.Release()
 	route.decide(scores, a)
 	switch {
-	case !a.session:
+	case !a.session || s.opts.Alone:
 	case saysNothing(utterance):
 		route.topics = a.topics
 	default:

@@ -179,29 +179,26 @@ func says(utterance, name string) bool {
 // stands there already is returned again, not shown twice. A skill that does
 // not exist for the asker is an [index.NotFoundError].
 func (s *Session) Load(ctx context.Context, skill string) (*definitions.Skill, error) {
-	var loaded *definitions.Skill
-	err := s.update(ctx, func(t *turn) (err error) {
-		if err := s.exists(t.snap, skill); err != nil {
-			return err
-		}
-		if loaded, err = t.load(skill); err != nil {
-			return err
-		}
-		t.about(skill)
-		t.decide()
-		t.settle(Event{Rule: "load", Names: []string{skill}})
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return loaded, nil
+	return s.loadOne(ctx, skill, "load", func(*turn, *definitions.Skill) error { return nil })
 }
 
 // LoadExtension is Load with the extension of the definition: examples and
 // boundary notes, which are shown on demand only. A skill without one is an
 // error, and nothing is loaded.
 func (s *Session) LoadExtension(ctx context.Context, skill string) (*definitions.Skill, error) {
+	return s.loadOne(ctx, skill, "load-extension", func(t *turn, loaded *definitions.Skill) error {
+		if loaded.Extension == "" {
+			return fmt.Errorf("router: skill %q has no extension: its definition is whole", skill)
+		}
+		if t.st.Extended = t.st.extended(); !slices.Contains(t.st.Extended, skill) {
+			t.st.Extended = append(t.st.Extended, skill)
+		}
+		return nil
+	})
+}
+
+// loadOne loads a skill, then does what else the rule asks for.
+func (s *Session) loadOne(ctx context.Context, skill, rule string, then func(*turn, *definitions.Skill) error) (*definitions.Skill, error) {
 	var loaded *definitions.Skill
 	err := s.update(ctx, func(t *turn) (err error) {
 		if err := s.exists(t.snap, skill); err != nil {
@@ -210,15 +207,12 @@ func (s *Session) LoadExtension(ctx context.Context, skill string) (*definitions
 		if loaded, err = t.load(skill); err != nil {
 			return err
 		}
-		if loaded.Extension == "" {
-			return fmt.Errorf("router: skill %q has no extension: its definition is whole", skill)
-		}
-		if t.st.Extended = t.st.extended(); !slices.Contains(t.st.Extended, skill) {
-			t.st.Extended = append(t.st.Extended, skill)
+		if err := then(t, loaded); err != nil {
+			return err
 		}
 		t.about(skill)
 		t.decide()
-		t.settle(Event{Rule: "load-extension", Names: []string{skill}})
+		t.settle(Event{Rule: rule, Names: []string{skill}})
 		return nil
 	})
 	if err != nil {
