@@ -41,6 +41,7 @@ func theMap() layering {
 	return layering{
 		layers: []layer{
 			{"internal/text", nil},
+			{"internal/atomicfile", nil},
 			{"definitions", []string{"internal/text"}},
 			{"summaries", []string{"definitions", "internal/text"}},
 			{"domains", []string{"summaries", "definitions", "internal/text"}},
@@ -49,7 +50,7 @@ func theMap() layering {
 			{"store", nil},
 			{"store/pgvector", []string{"store"}},
 			{"store/storetest", []string{"store"}},
-			{"index", []string{"store", "domains", "summaries", "definitions", "internal/text"}}, // not embed: it declares Embedder
+			{"index", []string{"store", "domains", "summaries", "definitions", "internal/text", "internal/atomicfile"}}, // not embed: it declares Embedder
 			{"cache", nil},
 			{"cache/redis", []string{"cache"}},
 			{"cache/cachetest", []string{"cache"}},

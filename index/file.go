@@ -17,6 +17,7 @@ import (
 
 	"skillrouter/definitions"
 	"skillrouter/domains"
+	"skillrouter/internal/atomicfile"
 )
 
 // The file: magic, version, then parts, each with its length before it, the
@@ -49,35 +50,18 @@ type meta struct {
 //
 // Folders that were given by a relative path are kept relative to the file:
 // both can be moved together, and [Open] finds them from anywhere.
-func (ix *Index) WriteFile(path string) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+func (ix *Index) WriteFile(path string) error {
+	err := atomicfile.Replace(path, 0o644, func(w io.Writer) error {
+		buffered := bufio.NewWriterSize(w, 1<<20)
+		if err := ix.write(buffered, filepath.Dir(path)); err != nil {
+			return err
+		}
+		return buffered.Flush()
+	})
 	if err != nil {
 		return fmt.Errorf("index: writing %s: %w", path, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close() // the first error counts
-			_ = os.Remove(tmp.Name())
-			err = fmt.Errorf("index: writing %s: %w", path, err)
-		}
-	}()
-	buffered := bufio.NewWriterSize(tmp, 1<<20)
-	if err := ix.write(buffered, filepath.Dir(path)); err != nil {
-		return err
-	}
-	if err := buffered.Flush(); err != nil {
-		return err
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := tmp.Sync(); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return nil
 }
 
 // write writes the index as a file in the folder dir.

@@ -26,7 +26,7 @@ const (
 	headingWeight = 0.3  // many headings are the same in every skill
 	maxBodyText   = 2000 // characters of a body that are embedded, as one text
 	bodyWeight    = 3    // it says what the description leaves out
-	wholeBody     = 1000 // characters from which a body has that weight; a stub has less
+	wholeBody     = 1000 // characters from which a body has that weight; a shorter one has less
 )
 
 // phrasesOf lists what speaks for a skill, most telling first.

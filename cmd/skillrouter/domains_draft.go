@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"skillrouter/domains"
 	"skillrouter/index"
+	"skillrouter/internal/atomicfile"
 )
 
 // settingsFile is the file of a folder that names its domains.
@@ -124,7 +126,11 @@ func (a *app) writeDraft(c *catalog, s *suggestion) error {
 	}
 	added := addedLines(string(file.text), string(text))
 	if len(added) > 0 {
-		if err := replaceFile(file.path, text, file.mode); err != nil {
+		err := atomicfile.Replace(file.path, file.mode, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("writing %s: %w", file.path, err)
 		}
 	}
@@ -162,32 +168,4 @@ func addedLines(before, after string) []string {
 		added = append(added, line)
 	}
 	return added
-}
-
-// replaceFile makes data the content of a file at once: readers see the old one or the new
-// one.
-func replaceFile(path string, data []byte, mode fs.FileMode) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close() // the first error counts
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	if _, err := tmp.Write(data); err != nil {
-		return err
-	}
-	if err := tmp.Chmod(mode); err != nil {
-		return err
-	}
-	if err := tmp.Sync(); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }
