@@ -41,6 +41,7 @@ func theMap() layering {
 	return layering{
 		layers: []layer{
 			{"internal/text", nil},
+			{"internal/text/gen", nil}, // makes a table of internal/text
 			{"internal/atomicfile", nil},
 			{"definitions", []string{"internal/text"}},
 			{"summaries", []string{"definitions", "internal/text"}},
@@ -81,6 +82,7 @@ func theMap() layering {
 			"github.com/spf13/pflag":                 {"cmd/skillrouter"},                  // the flags of cobra
 			"golang.org/x/sys":                       {"index"},                            // which vector instructions there are
 			"golang.org/x/text":                      {"internal/text", "cmd/skillrouter"}, // there: columns of a terminal
+			"gonum.org/v1/gonum":                     {"index"},                            // L-BFGS
 			"gopkg.in/yaml.v3":                       {"definitions", "domains"},
 		},
 	}

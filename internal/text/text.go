@@ -6,6 +6,7 @@
 package text
 
 import (
+	_ "embed" // the table below
 	"unicode"
 	"unicode/utf8"
 
@@ -14,13 +15,15 @@ import (
 
 // Fold returns s in the form in which all matching is done: compatibility
 // decomposition (NFKD), lower case, no combining marks, no straight or curly
-// (U+2019) apostrophes, so that "Café", "cafe" and "ＣＡＦＥ" are equal.
+// (U+2019) apostrophes, simplified Chinese characters, so that "Café", "cafe"
+// and "ＣＡＦＥ" are equal, and so are "審查" and "审查".
 // A byte that is not valid UTF-8 becomes U+FFFD; the result is always valid.
 // Folding twice changes nothing.
 //
 // It is the fold of the pipeline that made the built-in embedding table, except
-// that the Greek final sigma becomes a plain one: the table knows no Greek, and
-// a word should match in capitals too.
+// that the Greek final sigma becomes a plain one, since a word should match in
+// capitals too, and that traditional Chinese characters become simplified ones:
+// the table knows no Greek and hardly any of those.
 func Fold(s string) string {
 	if i := unfolded(s); i == len(s) {
 		return s
@@ -58,7 +61,7 @@ func AppendFold(dst []byte, s string) []byte {
 		default:
 			r, n := utf8.DecodeRuneInString(s[i:])
 			if IsHan(r) {
-				dst = append(dst, s[i:i+n]...)
+				dst = utf8.AppendRune(dst, simplify(r))
 			} else {
 				dst = appendFoldedRune(dst, r, norm.NFKD.PropertiesString(s[i:]))
 			}
@@ -66,6 +69,24 @@ func AppendFold(dst []byte, s string) []byte {
 		}
 	}
 	return dst
+}
+
+// simplified holds, for each code point from simplifiedFirst on, two bytes,
+// little-endian: the simplified character, 0 where it is the same. Made by
+// internal/text/gen from a table of OpenCC.
+//
+//go:embed simplified.bin
+var simplified string
+
+const simplifiedFirst = 0x3400
+
+// simplify returns the simplified character of r, which is Han; r if it is one.
+func simplify(r rune) rune {
+	i := 2 * int(r-simplifiedFirst)
+	if to := rune(simplified[i]) | rune(simplified[i+1])<<8; to != 0 {
+		return to
+	}
+	return r
 }
 
 // appendFoldedRune appends the folded form of r, a rune beyond ASCII whose
@@ -95,11 +116,13 @@ func appendFoldedRune(dst []byte, r rune, p norm.Properties) []byte {
 }
 
 func appendLower(dst []byte, r rune) []byte {
-	switch r = unicode.ToLower(r); r {
-	case '\'', '\u2019':
+	switch r = unicode.ToLower(r); {
+	case r == '\'' || r == '\u2019':
 		return dst
-	case 'ς':
+	case r == 'ς':
 		r = 'σ'
+	case IsHan(r):
+		r = simplify(r) // of a compatibility ideograph
 	}
 	return utf8.AppendRune(dst, r)
 }

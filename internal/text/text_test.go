@@ -28,6 +28,10 @@ func TestFold(t *testing.T) {
 		{"final sigma", "ΟΔΟΣ οδος", "οδοσ οδοσ"},
 		{"hidden characters are not folding's business", "a\u200bb", "a\u200bb"},
 		{"invalid bytes", "a\xff\xe4\xb8b", "a\uFFFD\uFFFD\uFFFDb"},
+		{"traditional Chinese", "幫我審查這個合併請求", "帮我审查这个合并请求"},
+		{"of two simplified characters the common one", "頭髮 發現", "头发 发现"},
+		{"a compatibility ideograph", "\uf900", "岂"},
+		{"what both scripts have", "显著 于是", "显著 于是"},
 		{"empty", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -39,12 +43,15 @@ func TestFold(t *testing.T) {
 }
 
 // referenceFold is what the pipeline of the embedding table does, by whole
-// strings, and the final sigma of [Fold].
+// strings, with the final sigma and the simplified characters of [Fold].
 func referenceFold(s string) string {
 	s = norm.NFKD.String(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(s, "\uFFFD"))))
 	var b strings.Builder
 	for _, r := range s {
 		if r != '\'' && r != '\u2019' && norm.NFKD.PropertiesString(string(r)).CCC() == 0 {
+			if IsHan(r) {
+				r = simplify(r)
+			}
 			b.WriteRune(r)
 		}
 	}
