@@ -19,6 +19,8 @@ require (
 	github.com/rogpeppe/go-internal v1.14.1 // testscript: scripts of the command line
 )
 
+require gonum.org/v1/gonum v0.17.0 // L-BFGS and matrix products, for the head
+
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect

@@ -21,7 +21,7 @@ import (
 
 // version goes up when an index of the same catalog would route otherwise or
 // its file has another form.
-const version = 1
+const version = 2
 
 // Options says how an index is built. The zero value is the default.
 type Options struct {
@@ -58,6 +58,9 @@ func Build(ctx context.Context, c *definitions.Catalog, e Embedder, opts *Option
 		return nil, err
 	}
 	if err := b.words(ctx); err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	if err := b.fitHeads(ctx); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
 	if err := ix.finish(ctx); err != nil {
@@ -146,6 +149,7 @@ type builder struct {
 	centroids  [][]float32 // by skill: the same, of unit length
 	texts      []lexText
 	stats      *lexStats
+	held       map[place][]float32 // by trigger: what a head without it makes of the skills
 	background []string
 	negatives  [][]float32 // vectors of background
 }
@@ -161,7 +165,7 @@ func (b *builder) words(ctx context.Context) error {
 			if m.Manual {
 				return
 			}
-			head := s.Name + "\n" + s.Description + "\n" + written(m)
+			head := s.Name + "\n" + summaries.Affirmed(s.Description) + "\n" + written(m)
 			if b.written[i] {
 				head += "\n" + strings.Join(m.Triggers, "\n")
 			}

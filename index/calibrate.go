@@ -24,12 +24,12 @@ func Background() []string {
 }
 
 const (
-	backgroundShare = 0.1  // assumed share of utterances that belong to no skill, in each language that the phrases are in
-	backgroundNear  = 0.8  // similarity to a phrase from which one of ours may belong to a skill after all
-	fewPositives    = 50   // below so many phrases the prior stands alone
-	mostPositives   = 2000 // phrases asked for, chosen by hash
-	priorWeight     = 10   // of the prior, in the curvature of the fit; about what 25 phrases weigh
-	rowsEach        = 2    // best domains of an utterance that the fit sees
+	backgroundShare = 0.125 // assumed share of utterances that belong to no skill, in each language that the phrases are in
+	backgroundNear  = 0.8   // similarity to a phrase from which one of ours may belong to a skill after all
+	fewPositives    = 50    // below so many phrases the prior stands alone
+	mostPositives   = 2000  // phrases asked for, chosen by hash
+	priorWeight     = 10    // of the prior, in the curvature of the fit; about what 25 phrases weigh
+	rowsEach        = 2     // best domains of an utterance that the fit sees
 )
 
 // A Language of an utterance decides which words can be compared, and so how
@@ -71,7 +71,7 @@ type Curve struct {
 // with the same background and share.
 // Level, lead and lag are in units of the catalog's own background, so it
 // carries over from set to set.
-func prior() [4]float64 { return [4]float64{0.20, 1.74, 0.33, -1.27} }
+func prior() [4]float64 { return [4]float64{0.23, 1.63, 0.31, -1.36} }
 
 // Features are what the logistic function weighs: how far the evidence lies
 // above the background, the lead over and the lag behind the best other

@@ -10,8 +10,17 @@ import (
 	"skillrouter/definitions"
 )
 
-// small makes a catalog of "domain/name: description | trigger | …" lines.
+// small indexes a catalog of "domain/name: description | trigger | …" lines.
 func small(t *testing.T, lines ...string) *Index {
+	t.Helper()
+	ix, err := Build(t.Context(), smallCatalog(t, lines...), builtIn(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ix
+}
+
+func smallCatalog(t *testing.T, lines ...string) *definitions.Catalog {
 	t.Helper()
 	dir := t.TempDir()
 	for _, l := range lines {
@@ -33,11 +42,7 @@ func small(t *testing.T, lines ...string) *Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ix, err := Build(t.Context(), c, builtIn(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ix
+	return c
 }
 
 // Complaints that users of other routers had: who must be first.

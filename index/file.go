@@ -42,6 +42,7 @@ type meta struct {
 	Shadowed    []definitions.Shadow
 	Counts      definitions.Counts
 	Calibration Calibration
+	WordWeight  float32
 }
 
 // WriteFile writes the index to path, in a folder that must be there: to a file
@@ -73,7 +74,7 @@ func (ix *Index) write(w io.Writer, dir string) error {
 	m := meta{
 		Embedder: ix.embedder, Dim: ix.rows.dim, Fingerprint: ix.fingerprint, Skills: ix.skills, Domains: ix.domains,
 		Routing: ix.routing, Problems: ix.problems, Shadowed: ix.shadowed, Counts: ix.counts,
-		Calibration: ix.calibration,
+		Calibration: ix.calibration, WordWeight: ix.wordWeight,
 	}
 	if ix.source != nil {
 		m.Roots, m.Depth = ix.rootsFrom(dir), ix.source.Depth()
@@ -87,7 +88,9 @@ func (ix *Index) write(w io.Writer, dir string) error {
 		e.part(len(x.rows), x.rows)
 		e.part(len(x.scale), x.scale)
 	}
+	e.part(len(ix.headBias), ix.headBias)
 	e.part(len(ix.phraseStarts), ix.phraseStarts)
+	e.part(len(ix.againstStarts), ix.againstStarts)
 	terms := make([]uint64, len(ix.lexicon.ids))
 	for h, id := range ix.lexicon.ids {
 		terms[id] = h
@@ -125,7 +128,7 @@ func (ix *Index) rootsFrom(dir string) []string {
 }
 
 func (ix *Index) matrices() []*matrix {
-	return []*matrix{&ix.rows, &ix.phrases, &ix.texts, &ix.domainRows, &ix.domainTexts}
+	return []*matrix{&ix.rows, &ix.heads, &ix.phrases, &ix.against, &ix.texts, &ix.domainRows, &ix.domainTexts}
 }
 
 type encoder struct {
@@ -237,13 +240,14 @@ func decode(data []byte, dir string) (*Index, error) {
 	ix := &Index{
 		embedder: m.Embedder, fingerprint: m.Fingerprint, skills: m.Skills, domains: m.Domains, routing: m.Routing,
 		problems: m.Problems, shadowed: m.Shadowed, counts: m.Counts,
-		calibration: m.Calibration,
-		lexicon:     &lexicon{skills: len(m.Skills)},
+		calibration: m.Calibration, wordWeight: m.WordWeight,
+		lexicon: &lexicon{skills: len(m.Skills)},
 	}
 	for _, x := range ix.matrices() {
 		x.dim, x.rows, x.scale = m.Dim, part[int8](d), part[float32](d)
 	}
-	ix.phraseStarts = part[int32](d)
+	ix.headBias = part[float32](d)
+	ix.phraseStarts, ix.againstStarts = part[int32](d), part[int32](d)
 	lx := ix.lexicon
 	terms := part[uint64](d)
 	lx.idf, lx.starts, lx.docs, lx.weights = part[float32](d), part[int32](d), part[int32](d), part[float32](d)
@@ -277,6 +281,9 @@ func decode(data []byte, dir string) (*Index, error) {
 // maxDim bounds the length of a vector; the longest in use have some thousands.
 const maxDim = 1 << 16
 
+// maxHead bounds the numbers of a head, which are in evidence.
+const maxHead = 1e3
+
 // check looks at the lengths that fit together, at every number that is a
 // place in another array, and that no other can spoil a score.
 func (ix *Index) check(dim int, terms []uint64) error {
@@ -284,14 +291,23 @@ func (ix *Index) check(dim int, terms []uint64) error {
 	if dim < 0 || dim > maxDim || dim == 0 && n > 0 {
 		return fmt.Errorf("vectors of %d dimensions", dim)
 	}
-	rows := []int{n, -1, n, len(ix.domains), len(ix.domains)}
+	rows := []int{n, len(ix.headBias), -1, -1, n, len(ix.domains), len(ix.domains)}
 	for i, x := range ix.matrices() {
-		if len(x.rows) != dim*x.len() || rows[i] >= 0 && x.len() != rows[i] || !within(x.scale, 0.01) { // of a unit vector at most 1/127
+		most := float32(0.01) // of a unit vector at most 1/127
+		if x == &ix.heads {
+			most = maxHead
+		}
+		if len(x.rows) != dim*x.len() || rows[i] >= 0 && x.len() != rows[i] || !within(x.scale, most) {
 			return errors.New("a matrix has the wrong size or numbers")
 		}
 	}
 	switch {
-	case len(ix.phraseStarts) != n+1 || !rising(ix.phraseStarts, ix.phrases.len()):
+	case len(ix.headBias) != 0 && len(ix.headBias) != n:
+		return errors.New("the head has the wrong size")
+	case slices.ContainsFunc(ix.headBias, func(x float32) bool { return !(-maxHead <= x && x <= maxHead) }) || !within([]float32{ix.wordWeight}, 10):
+		return errors.New("the head or the words have wrong weights")
+	case len(ix.phraseStarts) != n+1 || !rising(ix.phraseStarts, ix.phrases.len()) ||
+		len(ix.againstStarts) != n+1 || !rising(ix.againstStarts, ix.against.len()):
 		return errors.New("the phrases have the wrong size")
 	case len(lx.idf) != len(terms) || len(lx.starts) != len(terms)+1 || len(lx.docs) != len(lx.weights) || !rising(lx.starts, len(lx.docs)):
 		return errors.New("the words have the wrong size")

@@ -122,7 +122,7 @@ func (b *builder) hold(at place) positive {
 	addScaled(rest, p.vector, -p.weight)
 	normalize(rest)
 	folded := text.AppendFold(nil, p.text)
-	h := held{skill: int32(at.i), phrase: -1, text: strings.TrimSpace(string(folded)), similarity: dotFloat(rest, p.vector)}
+	h := held{skill: int32(at.i), phrase: -1, text: strings.TrimSpace(string(folded)), similarity: dotFloat(rest, p.vector), similar: b.held[at]}
 	if at.k < maxPhrases {
 		h.phrase = int(b.ix.phraseStarts[at.i]) + at.k
 	}
@@ -142,7 +142,7 @@ func (b *builder) hold(at place) positive {
 		}
 	}
 	if mass > 0 {
-		h.cover = cover / mass
+		h.cover = cover / (mass + lx.slack())
 	}
 	return positive{utterance: p.text, vector: p.vector, held: h}
 }

@@ -57,15 +57,20 @@ type Index struct {
 	source       *definitions.Source
 	relative     []int // roots of source that a file names relative to itself, although they are absolute now
 
-	zero         []float32
-	rows         matrix  // by skill: centroid of its phrases
-	phrases      matrix  // phrases of skill i are rows phraseStarts[i] to phraseStarts[i+1]
-	phraseStarts []int32 // one more than skills
-	texts        matrix  // by skill: the text of its summary
-	domainRows   matrix  // by domain: centroid of its skills
-	domainTexts  matrix  // by domain: its own text
-	lexicon      *lexicon
-	calibration  Calibration
+	zero          []float32
+	rows          matrix    // by skill: centroid of its phrases
+	heads         matrix    // by skill: its row of the head, see head.go; empty without one
+	headBias      []float32 // by skill; empty without a head
+	wordWeight    float32   // what the words weigh in the evidence
+	phrases       matrix    // phrases of skill i are rows phraseStarts[i] to phraseStarts[i+1]
+	phraseStarts  []int32   // one more than skills
+	against       matrix    // what skills are not for: of skill i, rows againstStarts[i] to againstStarts[i+1]
+	againstStarts []int32   // one more than skills
+	texts         matrix    // by skill: the text of its summary
+	domainRows    matrix    // by domain: centroid of its skills
+	domainTexts   matrix    // by domain: its own text
+	lexicon       *lexicon
+	calibration   Calibration
 
 	vectors *store.Store // documents of texts and domainTexts
 	bodies  bodies

@@ -14,7 +14,7 @@ type lexText struct {
 	heads float32   // words of name, description, summary and triggers, repeats included
 	bods  float32   // words of the body
 	han   bool      // the head has Han terms
-	latin bool      // the head is mainly written in others
+	latin bool      // the head has others
 }
 
 // A lexTerm is a term of a skill, with how often it stands where.
@@ -57,19 +57,18 @@ func (r *lexReader) read(head, body string) lexText {
 		return &r.terms[at]
 	}
 	var t lexText
-	var hanTerms, others float32
+	var han, latin bool
 	r.folded = text.AppendFold(r.folded[:0], head)
-	eachHash(r.folded, func(h uint64, han bool) {
-		count(h, han).head++
+	eachHash(r.folded, func(h uint64, isHan bool) {
+		count(h, isHan).head++
 		t.heads++
-		if han {
-			hanTerms++
+		if isHan {
+			han = true
 		} else {
-			others++
+			latin = true
 		}
 	})
-	// A Han character gives about two terms, itself and a pair.
-	t.han, t.latin = hanTerms > 0, others > hanTerms/2
+	t.han, t.latin = han, latin
 	r.folded = text.AppendFold(r.folded[:0], body)
 	eachHash(r.folded, func(h uint64, han bool) {
 		count(h, han).body++

@@ -16,6 +16,7 @@ const (
 	bm25B      = 0.75
 	headWeight = 2
 	bodyTerms  = 200 // most telling terms kept of a body; more do not help and cost space
+	moreWords  = 1.5 // words that no skill has, added to each utterance: one word that hits is not all there is to say
 )
 
 // A lexicon scores the skills by the words of an utterance. The score is a
@@ -24,10 +25,10 @@ const (
 // keyword-like utterance say much and those of a long indirect one little,
 // without a weight of their own.
 //
-// Words of a script that few skills are written in say little about the
-// others, which could not contain them: they count by the share of skills with
-// that script. A Chinese utterance over mostly English skills is so left to
-// the vectors.
+// Words of a script that few skills use say little about the others, which
+// could not contain them: they count by the share of skills with words of that
+// script. A Chinese utterance over mostly English skills is so left to the
+// vectors; English words over Chinese skills, which are full of them, are not.
 //
 // Terms are kept as hashes; two of 100,000 terms share one of 64 bits with a
 // probability below 1e-9.
@@ -61,6 +62,9 @@ func (lx *lexicon) idfOf(h uint64) float32 {
 	return idf(0, lx.skills)
 }
 
+// slack is the weight of moreWords.
+func (lx *lexicon) slack() float32 { return moreWords * idf(0, lx.skills) }
+
 // appendHashes appends the distinct hashes of the terms of folded, sorted, to dst.
 func appendHashes(dst []uint64, folded []byte) []uint64 {
 	text.EachTerm(folded, func(term []byte) { dst = append(dst, hash(term)) })
@@ -86,7 +90,7 @@ func (lx *lexicon) score(cover []float32, hashes []uint64) (mass float32) {
 		}
 	}
 	if mass > 0 {
-		inverse := 1 / mass
+		inverse := 1 / (mass + lx.slack())
 		for i := range cover {
 			cover[i] *= inverse
 		}

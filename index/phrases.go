@@ -23,6 +23,7 @@ const (
 	maxPhrases    = 12   // rows kept of a skill
 	maxSentences  = 8    // of a description
 	maxPhraseText = 500  // characters of a phrase that are embedded
+	maxNotFor     = 6    // parts of what a skill is not for
 	headingWeight = 0.3  // many headings are the same in every skill
 	maxBodyText   = 2000 // characters of a body that are embedded, as one text
 	bodyWeight    = 3    // it says what the description leaves out
@@ -44,7 +45,8 @@ func phrasesOf(s *definitions.Skill, m *summaries.Summary, written bool) []phras
 			ps = append(ps, phrase{text: text.Cut(s, maxPhraseText), weight: weight, trigger: trigger})
 		}
 	}
-	add(title+": "+s.Description, 1, false)
+	description := summaries.Affirmed(s.Description)
+	add(title+": "+description, 1, false)
 	for _, t := range m.Triggers {
 		if written { // a derived trigger stands in the description
 			add(t, 1, true)
@@ -56,7 +58,7 @@ func phrasesOf(s *definitions.Skill, m *summaries.Summary, written bool) []phras
 	for _, u := range s.Uses {
 		add(u, 1, false)
 	}
-	if sentences := text.Sentences(s.Description); len(sentences) > 1 {
+	if sentences := text.Sentences(description); len(sentences) > 1 {
 		for _, t := range sentences[:min(len(sentences), maxSentences)] {
 			add(t, 1, false)
 		}
@@ -72,6 +74,17 @@ func phrasesOf(s *definitions.Skill, m *summaries.Summary, written bool) []phras
 		ps = append(ps, phrase{text: text.Cut(body, maxBodyText), weight: weight})
 	}
 	return ps
+}
+
+// notFor lists what a skill is said not to be for.
+func notFor(m *summaries.Summary) []string {
+	var not []string
+	for part := range strings.FieldsFuncSeq(m.NotFor, func(r rune) bool { return strings.ContainsRune(",;，、；", r) }) {
+		if part = strings.TrimSpace(part); part != "" && len(not) < maxNotFor {
+			not = append(not, text.Cut(part, maxPhraseText))
+		}
+	}
+	return not
 }
 
 // domainText is what is embedded of a domain itself.

@@ -11,9 +11,12 @@ import (
 // What the parts of the evidence weigh beside the similarity of a skill's row,
 // which weighs 1. bench/accuracy measures them.
 const (
-	weightLexical = 0.4  // times the share of the utterance that the words cover
+	weightWords   = 0.8  // times the share of the utterance that the words cover
+	weightTold    = 0.5  // the same where skills have several triggers of their author's: vectors know what users say
+	weightHead    = 0.4  // the same beside a head
 	weightPhrase  = 1    // times how far the best phrase is above nearPhrase
 	nearPhrase    = 0.75 // similarity from which a phrase says more than the row
+	weightAgainst = 1    // times how far the nearest of what a skill is not for is above its best phrase
 	weightTrigger = 0.1  // times the share of the utterance that the longest trigger is
 	weightKeyword = 0.2  // the same for a domain's keyword
 	weightDomain  = 0.1  // times the similarity of the domain's own text
@@ -83,9 +86,10 @@ type DomainScore struct {
 type SkillScore struct {
 	Skill      int32   // its place in Skills of the index
 	Evidence   float32 // sum of the parts; skills are ranked by it
-	Similarity float32 // cosine of utterance and skill
+	Similarity float32 // of utterance and skill: a cosine, or by a head on about the same scale, where it may be negative
 	Lexical    float32 // share of the utterance that the skill's words cover, up to about 2
 	Phrase     float32 // cosine of the best phrase; 0 if not looked at
+	Against    float32 // cosine of the nearest of what the skill is not for; 0 if not looked at or nothing is
 	Context    float32 // what of the evidence is from Query.Last
 }
 
@@ -141,9 +145,10 @@ func (ix *Index) newScores() any {
 // there, for the calibration.
 type held struct {
 	skill      int32
-	phrase     int     // row of the phrase matrix, or -1
-	text       string  // folded
-	similarity float32 // of the skill without the phrase
+	phrase     int       // row of the phrase matrix, or -1
+	text       string    // folded
+	similarity float32   // of the skill without the phrase
+	similar    []float32 // by skill, of a head that has not seen the phrase; nil without a head
 	cover      float32
 }
 
@@ -175,14 +180,15 @@ func (s *Scores) collect(q *Query, without *held, asked bool) {
 	}
 	semantic := s.vector.known()
 	s.scan(semantic, q.Allow, q.Last)
-	if without != nil {
-		s.similar[without.skill] = 0
-		if semantic {
+	if without != nil && semantic {
+		if without.similar != nil {
+			copy(s.similar, without.similar)
+		} else {
 			s.similar[without.skill] = without.similarity
 		}
 	}
 	for i := range s.evidence {
-		s.evidence[i] = s.similar[i] + weightLexical*s.cover[i]
+		s.evidence[i] = s.similar[i] + ix.wordWeight*s.cover[i]
 	}
 	clear(s.keyword)
 	if phrases && lexical && mass > 0 {
@@ -193,7 +199,7 @@ func (s *Scores) collect(q *Query, without *held, asked bool) {
 				s.keyword[d] = max(s.keyword[d], weightKeyword*c.mass/mass)
 			case without == nil || without.skill != c.target || without.text != string(c.text):
 				i := c.target
-				s.evidence[i] = max(s.evidence[i], s.similar[i]+weightLexical*s.cover[i]+weightTrigger*c.mass/mass)
+				s.evidence[i] = max(s.evidence[i], s.similar[i]+ix.wordWeight*s.cover[i]+weightTrigger*c.mass/mass)
 			}
 		})
 	}
@@ -225,7 +231,7 @@ func (s *Scores) scan(semantic bool, allow []bool, last []float32) {
 	}
 	if len(ix.skills) <= scanAll {
 		for i := range s.similar {
-			s.similar[i] = ix.rows.dot(i, &s.vector)
+			s.similar[i] = ix.similarity(i, &s.vector)
 			s.scanned[i] = true
 		}
 		return
@@ -267,12 +273,20 @@ func (s *Scores) scan(semantic bool, allow []bool, last []float32) {
 	}
 }
 
+// similarity is how alike a skill and v are, by the head if there is one.
+func (ix *Index) similarity(skill int, v *vector) float32 {
+	if len(ix.headBias) > 0 {
+		return ix.heads.dot(skill, v) + ix.headBias[skill]
+	}
+	return ix.rows.dot(skill, v)
+}
+
 func (s *Scores) look(skill int32) int {
 	if s.scanned[skill] {
 		return 0
 	}
 	s.scanned[skill] = true
-	s.similar[skill] = s.ix.rows.dot(int(skill), &s.vector)
+	s.similar[skill] = s.ix.similarity(int(skill), &s.vector)
 	return 1
 }
 
@@ -315,8 +329,14 @@ func (s *Scores) rerank(without *held) {
 		}
 		if x.Phrase > nearPhrase {
 			x.Evidence += weightPhrase * (x.Phrase - nearPhrase)
-			s.evidence[x.Skill] = x.Evidence
 		}
+		for row := ix.againstStarts[x.Skill]; row < ix.againstStarts[x.Skill+1]; row++ {
+			x.Against = max(x.Against, ix.against.dot(int(row), &s.vector))
+		}
+		if x.Against > x.Phrase {
+			x.Evidence -= weightAgainst * (x.Against - x.Phrase)
+		}
+		s.evidence[x.Skill] = x.Evidence
 	}
 	slices.SortFunc(s.Skills, bySkillEvidence)
 }

@@ -189,7 +189,7 @@ func TestTriggersDoNotAddUp(t *testing.T) {
 	q := &Query{Utterance: "cat food"}
 	s := ix.Score(q)
 	defer s.Release()
-	if x := s.Skills[0]; math.Abs(float64(x.Evidence-weightLexical*x.Lexical-weightTrigger)) > 1e-6 {
+	if x := s.Skills[0]; math.Abs(float64(x.Evidence-ix.wordWeight*x.Lexical-weightTrigger)) > 1e-6 {
 		t.Errorf("got %+v, want the evidence of one whole trigger", x)
 	}
 }

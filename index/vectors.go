@@ -39,6 +39,12 @@ func (b *builder) embed(ctx context.Context) error {
 	for i := range ix.skills {
 		all = append(all, summaries.Text(&ix.skills[i].Summary))
 	}
+	ix.againstStarts = make([]int32, n+1)
+	for i := range ix.skills {
+		not := notFor(&ix.skills[i].Summary)
+		all = append(all, not...)
+		ix.againstStarts[i+1] = ix.againstStarts[i] + int32(len(not))
+	}
 	b.background = Background()
 	all = append(all, b.background...)
 	vectors, err := b.embedAll(ctx, all)
@@ -49,6 +55,11 @@ func (b *builder) embed(ctx context.Context) error {
 	dim := len(vectors[0])
 	ix.rows, ix.texts, ix.phrases = newMatrix(dim, n), newMatrix(dim, n), newMatrix(dim, int(ix.phraseStarts[n]))
 	texts := vectors[starts[n]:]
+	against := texts[n : n+int(ix.againstStarts[n])]
+	ix.against = newMatrix(dim, len(against))
+	for i, v := range against {
+		ix.against.set(i, v)
+	}
 	b.centroids, b.sums = make([][]float32, n), make([][]float32, n)
 	err = parallel(ctx, n, func() func(int) {
 		return func(i int) {
@@ -70,7 +81,7 @@ func (b *builder) embed(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
-	b.negatives = texts[n:]
+	b.negatives = texts[n+len(against):]
 	return nil
 }
 

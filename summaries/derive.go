@@ -132,6 +132,27 @@ func parse(s *definitions.Skill) parts {
 	return p
 }
 
+// Affirmed returns description without the clauses that say what a skill is not
+// for, or it as it is if there are none. Whoever compares texts would take what
+// they name for what the skill does.
+func Affirmed(description string) string {
+	var kept []string
+	left := false
+	for _, sentence := range sentences(plain(start(description))) {
+		for _, clause := range split(sentence) {
+			if _, not := exclusion(clause); not {
+				left = true
+			} else {
+				kept = append(kept, clause)
+			}
+		}
+	}
+	if !left {
+		return description
+	}
+	return strings.Join(kept, ". ")
+}
+
 // start returns what of a text is looked at: all of what a description should be at most,
 // 1,024 characters, even if Chinese.
 func start(s string) string {
