@@ -98,7 +98,7 @@ func ExampleRoute_Question() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	strict, err := router.New(r.Index(), must(embed.New()), &router.Options{Threshold: 0.95})
+	strict, err := router.New(r.Index(), must(embed.New()), &router.Options{Threshold: 0.95, MaxDomains: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,9 +14,15 @@ import (
 // maxCandidates bounds Route.Candidates.
 const maxCandidates = 25
 
-// nearShare is the share of the threshold from which a domain that did not
-// match is worth asking about.
-const nearShare = 0.6
+// Shares of the threshold: from nearShare on, the best domain, though it did not
+// match, is worth asking about; from alsoShare on, the others are named with it.
+const (
+	nearShare = 0.6
+	alsoShare = 0.3
+)
+
+// closeShare is the share of the best score from which the second is close.
+const closeShare = 0.5
 
 // mostNear is how many domains a question or a line about the nearest names.
 const mostNear = 3
@@ -136,6 +142,10 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 			matched++
 		}
 	}
+	pair := matched == 0 && s.opts.MaxDomains > 1 && r.pair()
+	if pair {
+		matched = 2
+	}
 	switch {
 	case len(r.named) > 0:
 		r.Outcome = Direct
@@ -149,9 +159,13 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 		}
 		return
 	case matched > 0 && !r.followsUp(scores, a):
-		r.Outcome = One
-		if matched > 1 {
+		switch {
+		case pair:
+			r.Outcome = Pair
+		case matched > 1:
 			r.Outcome = Several
+		default:
+			r.Outcome = One
 		}
 	case a.keeps() || r.Flat && a.topics != nil && saysNothing(r.Utterance):
 		r.Outcome = Sticky
@@ -170,6 +184,30 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 			r.show(d.Domain, scores, a)
 		}
 	}
+}
+
+// pair lets the best two domains match if one of them is likely enough to be
+// right, and tells whether it did. One utterance seldom means both, so that
+// their scores, each the probability of one, add up.
+func (r *Route) pair() bool {
+	var best []int
+	for i, d := range r.Domains {
+		if !d.Excluded {
+			best = append(best, i)
+		}
+		if len(best) == 2 {
+			break
+		}
+	}
+	if len(best) < 2 {
+		return false
+	}
+	one, two := &r.Domains[best[0]], &r.Domains[best[1]]
+	if two.Score < closeShare*one.Score || one.Score+two.Score < float32(r.Threshold) {
+		return false
+	}
+	one.Matched, two.Matched = true, true
+	return true
 }
 
 // excluded tells whether a domain, or each skill of it, was tried in vain.
@@ -211,15 +249,13 @@ func (r *Route) miss(scores *index.Scores, a *asker) {
 		r.nearest = slices.DeleteFunc(slices.Clone(r.Domains), func(d Domain) bool { return d.Excluded })
 	}
 	r.nearest = r.nearest[:min(mostNear, len(r.nearest))]
-	near := 0
-	for _, d := range r.nearest {
-		if d.Score >= float32(nearShare*r.Threshold) {
-			near++
-		}
-	}
-	if near > 0 && !a.asked {
+	if len(r.nearest) > 0 && r.nearest[0].Score >= float32(nearShare*r.Threshold) && !a.asked {
 		r.Outcome = Clarify
-		r.near = near
+		for _, d := range r.nearest {
+			if d.Score >= float32(alsoShare*r.Threshold) {
+				r.near++
+			}
+		}
 	}
 	if r.Flat {
 		r.showAll(a)

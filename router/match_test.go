@@ -64,7 +64,7 @@ func TestThresholdIsInclusive(t *testing.T) {
 		{float64(math.Nextafter32(top.Score, 1)), false},
 		{-1, true},
 	} {
-		x := route(t, newRouter(t, ix, &router.Options{Threshold: test.threshold}), utterance)
+		x := route(t, newRouter(t, ix, &router.Options{Threshold: test.threshold, MaxDomains: 1}), utterance)
 		if got := x.Top().Matched; got != test.want {
 			t.Errorf("score %v, threshold %v: matched %v", top.Score, test.threshold, got)
 		}
@@ -72,6 +72,40 @@ func TestThresholdIsInclusive(t *testing.T) {
 	// 0.7 as a float32 is below 0.7.
 	if x := route(t, newRouter(t, ix, &router.Options{Threshold: -1}), utterance); len(matched(x)) != len(ix.Domains()) {
 		t.Errorf("without a threshold %d of %d domains match", len(matched(x)), len(ix.Domains()))
+	}
+}
+
+// The best two match together where neither does alone, if they are close.
+func TestPair(t *testing.T) {
+	ix := exampleCatalog(t)
+	for _, test := range []struct {
+		utterance string
+		close     bool
+	}{
+		{"help me with the numbers", true},
+		{"show me the figures", false},
+	} {
+		x := route(t, newRouter(t, ix, nil), test.utterance)
+		one, two := x.Domains[0].Score, x.Domains[1].Score
+		if one >= 0.72 || one+two < 0.72 || test.close != (two >= one/2) {
+			t.Fatalf("%q: scores %v and %v: another utterance is needed", test.utterance, one, two)
+		}
+		var want []string
+		if test.close {
+			want = []string{x.Domains[0].Name, x.Domains[1].Name}
+		}
+		if diff := cmp.Diff(want, matched(x)); diff != "" || (x.Outcome == router.Pair) != test.close || x.Matched() != test.close {
+			t.Errorf("%q: %s, matched (-want +got):\n%s", test.utterance, x.Outcome, diff)
+		}
+		if test.close && len(x.Summaries) == 0 {
+			t.Errorf("%q: no summaries of the pair", test.utterance)
+		}
+		above := float64(min(1, one+two+0.01))
+		for name, opts := range map[string]router.Options{"one domain at most": {MaxDomains: 1}, "both below": {Threshold: above}} {
+			if x := route(t, newRouter(t, ix, &opts), test.utterance); x.Matched() {
+				t.Errorf("%q, %s: %s", test.utterance, name, x.Outcome)
+			}
+		}
 	}
 }
 
@@ -216,7 +250,7 @@ func TestQuestion(t *testing.T) {
 			if above > 1 {
 				t.Fatalf("the score %v leaves nothing above it", top)
 			}
-			r := newRouter(t, ix, &router.Options{Threshold: above, Lang: test.lang})
+			r := newRouter(t, ix, &router.Options{Threshold: above, MaxDomains: 1, Lang: test.lang})
 			x := route(t, r, test.utterance)
 			q, ok := x.Question()
 			if x.Outcome != router.Clarify || !ok || !strings.HasPrefix(q, test.begin) || !strings.Contains(q, test.middle) {

@@ -14,6 +14,7 @@ const (
 	Direct  Outcome = "direct"  // the utterance names a skill outright
 	One     Outcome = "one"     // one domain reaches the threshold
 	Several Outcome = "several" // more than one does
+	Pair    Outcome = "pair"    // none does, but the best two are close and do together: both match
 	Sticky  Outcome = "sticky"  // nothing matches: what was visible stays
 	Clarify Outcome = "clarify" // nothing matches, but something is near: ask
 	None    Outcome = "none"    // nothing matches
@@ -65,7 +66,7 @@ type Domain struct {
 	Evidence float32 // what the score was made of: not a probability
 	Margin   float32 // evidence above the best other domain's, negative below it
 	Context  float32 // what of the evidence is from the turns before
-	Matched  bool    // it reached the threshold and counts, or holds a skill that was named outright
+	Matched  bool    // it reached the threshold and counts, alone or as one of a pair, or holds a skill that was named outright
 	Fallback bool    // it is shown because nothing matched
 	Excluded bool    // it was tried in vain and is left out
 }
@@ -90,7 +91,7 @@ type section struct {
 
 // Matched tells whether the utterance led to a domain or skill by itself.
 func (r *Route) Matched() bool {
-	return r.Outcome == Direct || r.Outcome == One || r.Outcome == Several
+	return r.Outcome == Direct || r.Outcome == One || r.Outcome == Several || r.Outcome == Pair
 }
 
 // Question returns what to ask the user instead of guessing, naming the

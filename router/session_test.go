@@ -27,7 +27,7 @@ const (
 // Each row of the table in the documentation of Session, in its order.
 func TestSessionTable(t *testing.T) {
 	ctx := t.Context()
-	strict := &router.Options{Threshold: 0.98}
+	strict := &router.Options{Threshold: 0.98, MaxDomains: 1} // no pair
 	for _, test := range []struct {
 		name  string
 		opts  *router.Options

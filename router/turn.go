@@ -288,7 +288,7 @@ func (t *turn) follow(r *Route) {
 		// The user decided. That the host ever does is not known from this.
 		st.Decided, st.Asked, st.Stalls = true, false, 0
 		e.Score = 0
-	case One, Several:
+	case One, Several, Pair:
 		e.Rule, e.Names = "match", fresh
 	case Clarify:
 		st.Asked = true
@@ -314,7 +314,7 @@ func (t *turn) fresh(r *Route) []string {
 				}
 			}
 		}
-	case One, Several:
+	case One, Several, Pair:
 		for _, d := range r.Domains {
 			if d.Matched {
 				names = append(names, d.Name)

@@ -245,7 +245,7 @@ func TestStalledTurns(t *testing.T) {
 // Layer 1 has no parent: one question, then the fallback domains, then the
 // index; what was tried is not shown again at once, and nothing goes round.
 func TestTopNeverLoops(t *testing.T) {
-	d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{Threshold: 0.98}), nil)
+	d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{Threshold: 0.98, MaxDomains: 1}), nil)
 	d.say(office)
 	d.do("Use", d.Use(t.Context(), "email-draft"))
 	questions, fallbacks := 0, 0
@@ -268,7 +268,7 @@ func TestTopNeverLoops(t *testing.T) {
 
 // A question comes once for a request, and again for another one.
 func TestAskedOnce(t *testing.T) {
-	d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{Threshold: 0.98, Alone: true}), nil)
+	d := newDialogue(t, newRouter(t, exampleCatalog(t), &router.Options{Threshold: 0.98, MaxDomains: 1, Alone: true}), nil)
 	asked := func(utterance string) bool {
 		_, ok := d.say(utterance).Question()
 		return ok

@@ -21,6 +21,8 @@ func rule(r *router.Route) string {
 		return fmt.Sprintf("one: only %s reaches the threshold, %.2f ≥ %.2f", clean(best.Name), best.Score, r.Threshold)
 	case router.Several:
 		return fmt.Sprintf("several: %s reach the threshold of %.2f", plural(len(matched(r)), "domain"), r.Threshold)
+	case router.Pair:
+		return fmt.Sprintf("pair: %s, but the best two are close and reach it together", under(r))
 	case router.Sticky:
 		if best := r.Top(); best.Matched {
 			return fmt.Sprintf("sticky: %s has %.2f ≥ %.2f, but nothing new is asked for", clean(best.Name), best.Score, r.Threshold)

@@ -32,6 +32,8 @@ func outcome(r *router.Route) string {
 	case router.Several:
 		names := matched(r)
 		return fmt.Sprintf("%s match: %s", plural(len(names), "domain"), strings.Join(names, ", "))
+	case router.Pair:
+		return "two domains match together: " + strings.Join(matched(r), ", ")
 	case router.Sticky:
 		return "nothing new matches: what was shown stays"
 	case router.Clarify:
@@ -82,13 +84,14 @@ func (a *app) writeDomains(r *router.Route, all bool) {
 	if len(r.Domains) == 0 {
 		return
 	}
-	most := shownDomains
-	if all {
-		most = len(r.Domains)
-	}
+	hidden := 0
 	t := table{right: []int{1, 3}}
 	t.add("", "score", "", "margin", fmt.Sprintf("domain (threshold %.2f)", r.Threshold))
-	for _, d := range r.Domains[:min(most, len(r.Domains))] {
+	for i, d := range r.Domains {
+		if i >= shownDomains && !all && !d.Matched && !d.Fallback {
+			hidden++
+			continue
+		}
 		mark, name := "", clean(d.Name)
 		if d.Matched {
 			mark = "✓"
@@ -103,8 +106,8 @@ func (a *app) writeDomains(r *router.Route, all bool) {
 	}
 	fmt.Fprintln(a.out)
 	t.write(a.out, "", a.width())
-	if more := len(r.Domains) - most; more > 0 {
-		fmt.Fprintf(a.out, "   and %s (--explain shows all)\n", plural(more, "more domain"))
+	if hidden > 0 {
+		fmt.Fprintf(a.out, "   and %s (--explain shows all)\n", plural(hidden, "more domain"))
 	}
 }
 
