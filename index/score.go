@@ -50,6 +50,7 @@ type Query struct {
 	Allow     []bool    // by skill, as long as Skills: which exist for the asker; nil means all
 	Without   Parts     // parts to leave out
 	Last      []float32 // by domain: how likely the turns before of the dialogue make it, sums to 1; nil: nothing is known
+	All       bool      // look at every skill, however many there are
 }
 
 // Scores is what the index knows of an utterance. It holds scratch space:
@@ -179,7 +180,7 @@ func (s *Scores) collect(q *Query, without *held, asked bool) {
 		s.vector.set(ix.zero)
 	}
 	semantic := s.vector.known()
-	s.scan(semantic, q.Allow, q.Last)
+	s.scan(semantic, q)
 	if without != nil && semantic {
 		if without.similar != nil {
 			copy(s.similar, without.similar)
@@ -220,8 +221,8 @@ func (s *Scores) says() bool {
 
 // scan fills similar, for all skills or, in a large catalog, for the allowed
 // ones of the nearest domains and those that the words found.
-func (s *Scores) scan(semantic bool, allow []bool, last []float32) {
-	ix := s.ix
+func (s *Scores) scan(semantic bool, q *Query) {
+	ix, allow, last := s.ix, q.Allow, q.Last
 	if !semantic {
 		clear(s.similar)
 		for i := range s.scanned {
@@ -229,7 +230,7 @@ func (s *Scores) scan(semantic bool, allow []bool, last []float32) {
 		}
 		return
 	}
-	if len(ix.skills) <= scanAll {
+	if q.All || len(ix.skills) <= scanAll {
 		for i := range s.similar {
 			s.similar[i] = ix.similarity(i, &s.vector)
 			s.scanned[i] = true

@@ -235,6 +235,13 @@ func TestLargeCatalog(t *testing.T) {
 			s.Release()
 		}
 	}
+	everywhere := ask(t, e, ix.skills[0].Summary.Triggers[0])
+	everywhere.All = true
+	s := ix.Score(everywhere)
+	if slices.Contains(s.scanned, false) {
+		t.Error("asked for all skills, it did not look at all")
+	}
+	s.Release()
 	if looked == total || looked < asked*scanAll {
 		t.Errorf("looked at %d of %d, want at least %d an utterance", looked, total, scanAll)
 	}
@@ -244,7 +251,7 @@ func TestLargeCatalog(t *testing.T) {
 	for i := 0; i < len(q.Allow); i += 150 {
 		q.Allow[i] = true
 	}
-	s := ix.Score(q)
+	s = ix.Score(q)
 	defer s.Release()
 	if len(s.Skills) != 10 || len(s.Domains) != 10 {
 		t.Errorf("got %d skills in %d domains, want all 10", len(s.Skills), len(s.Domains))

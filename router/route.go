@@ -101,8 +101,12 @@ func (r *Route) Question() (question string, ok bool) {
 	if r.near == 0 {
 		return "", false
 	}
-	return r.ask(r.Nearest()[:r.near]), true
+	return r.ask(r.Alternatives()), true
 }
+
+// Alternatives returns the names of the domains that Question asks about, best
+// first; none where there is no question.
+func (r *Route) Alternatives() []string { return r.Nearest()[:r.near] }
 
 // Nearest returns the names of the domains that come nearest when nothing
 // matched, best first, at most three.

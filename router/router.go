@@ -378,6 +378,14 @@ func (s *snapshot) mask(allow func(name string) bool) []bool {
 // Index returns the index in use. Turns under way may still be on an older one.
 func (r *Router) Index() *index.Index { return r.current.Load().ix }
 
+// InForce returns the options with the catalog's numbers and the defaults
+// filled in, to be shown: where something is off there is 0 or a number that
+// never binds, so they do not make an equal router.
+func (r *Router) InForce() Options { return r.current.Load().opts }
+
+// Flat tells whether the catalog is shown flat, all summaries at once.
+func (r *Router) Flat() bool { return r.current.Load().flat }
+
 // Generation counts the indexes that were in use, from 1.
 func (r *Router) Generation() uint64 { return r.current.Load().generation }
 
