@@ -11,7 +11,7 @@ require (
 	github.com/spf13/pflag v1.0.9 // values of flags, as cobra has them
 	golang.org/x/sys v0.50.0 // which vector instructions the processor has
 	golang.org/x/text v0.44.0 // NFKC folding
-	gopkg.in/yaml.v3 v3.0.1 // SKILL.md front matter and skillrouter.yaml
+	gopkg.in/yaml.v3 v3.0.1 // SKILL.md front matter, skillrouter.yaml, cases of evaluations
 )
 
 require (

@@ -83,7 +83,7 @@ func theMap() layering {
 			"golang.org/x/sys":                       {"index"},                            // which vector instructions there are
 			"golang.org/x/text":                      {"internal/text", "cmd/skillrouter"}, // there: columns of a terminal
 			"gonum.org/v1/gonum":                     {"index"},                            // L-BFGS
-			"gopkg.in/yaml.v3":                       {"definitions", "domains"},
+			"gopkg.in/yaml.v3":                       {"definitions", "domains", "eval"},
 		},
 	}
 }

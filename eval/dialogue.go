@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +13,8 @@ type Dialogue struct {
 	ID    string `json:"id"`
 	Index string `json:"index"` // beginning of the fingerprint of the index it was recorded over; "" if unknown
 	Turns []Turn `json:"turns"`
+
+	Line int `json:"-"` // in its file, from 1
 }
 
 // A Turn is one utterance. It is labelled if it has domains.
@@ -86,38 +86,18 @@ func (c *Call) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ReadDialogues reads one JSON object a line, as [ReadCases] does. Each
+// ReadDialogues reads dialogues as [Read] does, and fails for cases. Each
 // dialogue has an id of its own and at least one turn, each turn an utterance;
 // skills need domains.
 func ReadDialogues(r io.Reader, path string) ([]Dialogue, error) {
-	var dialogues []Dialogue
-	seen := map[string]int{}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	for n := 1; lines.Scan(); n++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		var d Dialogue
-		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, plainly(err))
-		}
-		if err := d.check(); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
-		}
-		if first, ok := seen[d.ID]; ok {
-			return nil, fmt.Errorf("%s:%d: the id %q is that of line %d", path, n, d.ID, first)
-		}
-		seen[d.ID] = n
-		dialogues = append(dialogues, d)
+	s, err := Read(r, path)
+	if err != nil {
+		return nil, err
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if len(s.Dialogues) == 0 {
+		return nil, fmt.Errorf("%s: these are cases, not dialogues: they have no turns", path)
 	}
-	if len(dialogues) == 0 {
-		return nil, fmt.Errorf("%s: no dialogue", path)
-	}
-	return dialogues, nil
+	return s.Dialogues, nil
 }
 
 func (d *Dialogue) check() error {

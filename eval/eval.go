@@ -1,245 +1,276 @@
 // Package eval measures how well a router finds what labelled utterances need.
 //
-// [ReadCases] reads utterances with their right skills and domains, [Run]
-// routes them and returns a [Report]. [ReadDialogues] reads whole dialogues,
-// [Replay] routes each in a session and returns a [ReplayReport] that also
-// tells what every turn showed, what it cost and where it went astray.
+// [Read] reads utterances with their right skills and domains, or dialogues;
+// [Check] compares them with the catalog. [Run] routes the utterances and
+// returns a [Report]: what came of each ([Row]), and the [Figures] of all, with
+// what they hold for. [Replay] routes dialogues in sessions and returns a
+// [ReplayReport] that also tells what every turn showed, what it cost and where
+// it went astray.
 package eval
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"reflect"
 	"slices"
 	"time"
 
+	"skillrouter/index"
+	"skillrouter/internal/text"
 	"skillrouter/router"
 )
 
-// A Case is one labelled utterance.
-type Case struct {
-	Text       string   `json:"text"`
-	Skills     []string `json:"skills"`  // right ones, any of which is a hit
-	Domains    []string `json:"domains"` // right ones
-	OutOfScope bool     `json:"oos"`     // no skill serves it; then Skills and Domains are empty
-	Kind       string   `json:"kind"`    // free, to report by
+// Conditions say what figures hold for; none should be told without them.
+type Conditions struct {
+	Skills    int     `json:"skills"`
+	Domains   int     `json:"domains"`
+	Index     string  `json:"index"` // fingerprint
+	Embedder  string  `json:"embedder"`
+	Threshold float64 `json:"threshold"`
+	Cap       int     `json:"max_summaries"` // summaries shown at once; -1: no bound
+	Mode      string  `json:"mode"`          // "layered" or "flat"
+	Chinese   Number  `json:"chinese_share"` // of the utterances; the others are in other languages
+	Version   string  `json:"version"`       // of skillrouter; "" if the caller did not say
 }
 
-// maxLine bounds a line of a file of cases.
-const maxLine = 1 << 20
+// A Row is what came of one [Case].
+type Row struct {
+	Case    *Case
+	Domains []string // right ones: those of the case, else those of its skills
 
-// ReadCases reads one JSON object a line; keys that it does not know are
-// ignored. path names the source in errors, which give the line.
-func ReadCases(r io.Reader, path string) ([]Case, error) {
-	var cases []Case
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	for n := 1; lines.Scan(); n++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		var c Case
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, plainly(err))
-		}
-		switch {
-		case c.Text == "":
-			return nil, fmt.Errorf("%s:%d: no text", path, n)
-		case c.OutOfScope != (len(c.Skills) == 0 && len(c.Domains) == 0):
-			return nil, fmt.Errorf("%s:%d: oos is %v, but there are %d skills and %d domains", path, n, c.OutOfScope, len(c.Skills), len(c.Domains))
-		}
-		cases = append(cases, c)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(cases) == 0 {
-		return nil, fmt.Errorf("%s: no case", path)
-	}
-	return cases, nil
+	Outcome   router.Outcome
+	Best      []Standing // the best three domains
+	Score     float64    // of the best domain, 0 if there is none
+	Matched   []string   // domains that match, best first
+	Abstained bool       // nothing matched: no domain, and no skill was named
+	Asked     []string   // domains that the question to the user names; none if there is no question
+	Ranked    []Standing // the best five skills, by evidence
+
+	DomainRank int  // of the best right domain, from 1; 0: none has a score
+	SkillRank  int  // of the best right skill among the best 25; 0: it is not
+	Found      int  // right skills among the best five
+	Named      bool // a right skill was named outright
+	Shown      bool // a right skill is among the summaries that are shown, or loaded
+
+	// Without layers: all skills ranked, the best as many as may be shown.
+	FlatRank  int // as SkillRank
+	FlatShown bool
+
+	Tokens     int // of the prompt, estimated unless the router counts them
+	FlatTokens int // of the summaries of all skills
+	Took       time.Duration
 }
 
-// plainly says of JSON of the wrong type where it is and what belongs there.
-func plainly(err error) error {
-	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	if !ok {
-		return err
+// InScope tells whether some skill or domain is right.
+func (r *Row) InScope() bool { return r.Case.InScope() }
+
+func (r *Row) hasSkills() bool { return len(r.Case.Skills) > 0 }
+
+// right tells whether something right matched.
+func (r *Row) right() bool { return r.Named || shares(r.Matched, r.Domains) }
+
+// rightMatched counts the right domains that matched.
+func (r *Row) rightMatched() int {
+	n := 0
+	for _, d := range r.Matched {
+		if slices.Contains(r.Domains, d) {
+			n++
+		}
 	}
-	want, named := map[reflect.Kind]string{
-		reflect.String: "a string", reflect.Bool: "true or false", reflect.Slice: "a list",
-	}[wrong.Type.Kind()]
-	if !named {
-		want = "an object"
-	}
-	if wrong.Field == "" {
-		return fmt.Errorf("the line is of type %s: it must be %s", wrong.Value, want)
-	}
-	return fmt.Errorf("%s is of type %s: it must be %s", wrong.Field, wrong.Value, want)
+	return n
 }
 
-// A Report holds shares from 0 to 1; those of in-scope cases are of the
-// in-scope cases only, those of out-of-scope cases of the others, and 0 where
-// there are none. Skills are ranked before the threshold.
+// Options say how cases are run. The zero value is the default.
+type Options struct {
+	Allow    func(name string) bool // which skills exist; nil means all
+	Version  string                 // of skillrouter, for the conditions
+	Progress func(done, total int)  // called now and then; nil: not
+}
+
+// A Report is what came of cases: its figures are those of all rows.
 type Report struct {
-	N          int `json:"n"`
-	InScope    int `json:"in_scope"`
-	OutOfScope int `json:"out_of_scope"`
-
-	DomainHit1 float64 `json:"domain_hit@1"`
-	SkillHit1  float64 `json:"skill_hit@1"`
-	SkillHit5  float64 `json:"skill_hit@5"`
-
-	// At the threshold, in scope: one or two domains with a right one among
-	// them; three and more with a right one; only wrong ones; none.
-	RightMatch float64 `json:"right_match_rate"`
-	WideMatch  float64 `json:"wide_match_rate"`
-	WrongMatch float64 `json:"wrong_match_rate"`
-	NoMatch    float64 `json:"no_match_rate"`
-	Returned   float64 `json:"domains_returned_mean"` // of cases that matched
-
-	AbstainRecall float64 `json:"abstain_recall"` // out of scope: matched nothing
-	AbstainAUROC  float64 `json:"abstain_auroc"`  // of the best domain's score, in scope against out
-	ECE           float64 `json:"ece"`            // of the best domain's score, 15 bins, all cases
-
-	LatencyP50 time.Duration `json:"latency_p50_ns"`
+	*Figures
+	Conditions Conditions
+	Rows       []*Row // in the order of the cases
 }
 
-// Run routes every case by itself, outside a session. It fails without cases
-// and when ctx ends.
-func Run(ctx context.Context, r *router.Router, cases []Case) (*Report, error) {
+// warmUp is how many routes go before the first that is timed.
+const warmUp = 100
+
+// Run routes every case by itself, outside a session, one after the other; a
+// [Row] keeps its case, which must not change. Each route is timed with all
+// that a turn waits for, the embedder too, after some that are not. A nil opts
+// means the zero [Options]. Run fails without cases, when the embedder does,
+// since figures of words alone would pass for others, when no trigger of the
+// catalog finds its own skill, since then nothing is measured, and when ctx
+// ends.
+func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*Report, error) {
 	if len(cases) == 0 {
 		return nil, errors.New("eval: no case")
 	}
-	rep := &Report{N: len(cases)}
-	var (
-		scores, scoresOut []float64
-		took              []time.Duration
-		bins              calibrationBins
-		returned, matched int
-	)
-	for i := range cases {
-		c := &cases[i]
-		start := time.Now()
-		route, err := r.Route(ctx, c.Text)
-		took = append(took, time.Since(start))
-		if err != nil {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	m := &runner{r: r, ix: r.Index(), opts: o, cap: r.InForce().MaxSummaries}
+	m.flatTokens = FlatTokens(m.ix, o.Allow)
+	if err := m.selfCheck(ctx); err != nil {
+		return nil, fmt.Errorf("eval: %w", err)
+	}
+	for i := range min(warmUp, len(cases)) {
+		if _, err := r.RouteFor(ctx, cases[i].Text, o.Allow); err != nil {
 			return nil, fmt.Errorf("eval: case %d: %w", i+1, err)
 		}
-		top := route.Top()
-		bins.add(float64(top.Score), slices.Contains(c.Domains, top.Name))
-		var names []string
-		if route.Matched() {
-			for _, d := range route.Domains {
-				if d.Matched {
-					names = append(names, d.Name)
-				}
-			}
+	}
+	report := &Report{Rows: make([]*Row, len(cases))}
+	chinese := 0
+	for i := range cases {
+		if o.Progress != nil && i%100 == 0 {
+			o.Progress(i, len(cases))
 		}
-		if c.OutOfScope {
-			rep.OutOfScope++
-			scoresOut = append(scoresOut, float64(top.Score))
-			if len(names) == 0 {
-				rep.AbstainRecall++
-			}
+		var err error
+		if report.Rows[i], err = m.row(ctx, &cases[i]); err != nil {
+			return nil, fmt.Errorf("eval: case %d: %w", i+1, err)
+		}
+		if text.HanShare(cases[i].Text) >= chineseShare {
+			chinese++
+		}
+	}
+	if o.Progress != nil {
+		o.Progress(len(cases), len(cases))
+	}
+	report.Figures = Measure(report.Rows)
+	report.Conditions = m.conditions()
+	report.Conditions.Chinese = Number(ratio(chinese, len(cases)))
+	return report, nil
+}
+
+// chineseShare is the share of Han characters from which a text is Chinese.
+const chineseShare = 0.3
+
+// A runner is one run.
+type runner struct {
+	r          *router.Router
+	ix         *index.Index
+	opts       Options
+	cap        int
+	flatTokens int
+}
+
+func (m *runner) conditions() Conditions {
+	o := m.r.InForce()
+	c := Conditions{
+		Skills: len(m.ix.Skills()), Domains: len(m.ix.Domains()), Index: m.ix.Fingerprint(), Embedder: m.ix.EmbedderID(),
+		Threshold: o.Threshold, Cap: o.MaxSummaries, Mode: "layered", Version: m.opts.Version,
+	}
+	if m.r.Flat() {
+		c.Mode = "flat"
+	}
+	if c.Cap > len(m.ix.Skills()) {
+		c.Cap = -1
+	}
+	return c
+}
+
+// Numbers of the self-check.
+const (
+	checkedTriggers = 20
+	fewestTriggers  = 3 // of fewer nothing is concluded
+)
+
+// selfCheck asks for some skills by their first trigger.
+func (m *runner) selfCheck(ctx context.Context) error {
+	asked, found := 0, 0
+	skills := m.ix.Skills()
+	for i := range skills {
+		s := &skills[i].Summary
+		if s.Manual || len(s.Triggers) == 0 || m.opts.Allow != nil && !m.opts.Allow(s.Skill) {
 			continue
 		}
-		rep.InScope++
-		scores = append(scores, float64(top.Score))
-		if slices.Contains(c.Domains, top.Name) {
-			rep.DomainHit1++
+		route, err := m.r.RouteFor(ctx, s.Triggers[0], m.opts.Allow)
+		if err != nil {
+			return err
 		}
-		switch rank := firstRight(route.Candidates, c.Skills); {
-		case rank == 0:
-			rep.SkillHit1++
-			rep.SkillHit5++
-		case rank > 0 && rank < 5:
-			rep.SkillHit5++
+		asked++
+		if rankOf(route.Candidates, []string{s.Skill}) > 0 {
+			found++
 		}
-		right := slices.ContainsFunc(names, func(n string) bool { return slices.Contains(c.Domains, n) })
-		switch {
-		case len(names) == 0:
-			rep.NoMatch++
-		case !right:
-			rep.WrongMatch++
-		case len(names) <= 2:
-			rep.RightMatch++
-		default:
-			rep.WideMatch++
-		}
-		if len(names) > 0 {
-			matched++
-			returned += len(names)
+		if asked == checkedTriggers {
+			break
 		}
 	}
-	share := func(x *float64, n int) { *x /= float64(max(n, 1)) }
-	for _, x := range []*float64{&rep.DomainHit1, &rep.SkillHit1, &rep.SkillHit5, &rep.RightMatch, &rep.WideMatch, &rep.WrongMatch, &rep.NoMatch} {
-		share(x, rep.InScope)
+	if asked >= fewestTriggers && found == 0 {
+		return fmt.Errorf("none of %d triggers finds its own skill among the first 25: nothing can be measured with this embedder, %s", asked, m.ix.EmbedderID())
 	}
-	share(&rep.AbstainRecall, rep.OutOfScope)
-	rep.Returned = float64(returned) / float64(max(matched, 1))
-	rep.AbstainAUROC = auroc(scores, scoresOut)
-	rep.ECE = bins.error()
-	slices.Sort(took)
-	rep.LatencyP50 = took[len(took)/2]
-	return rep, nil
+	return nil
 }
 
-// firstRight is the place of the first right candidate, -1 if there is none.
-func firstRight(ranking []router.Candidate, right []string) int {
-	return slices.IndexFunc(ranking, func(c router.Candidate) bool { return slices.Contains(right, c.Name) })
-}
-
-// auroc is the probability that a positive scores above a negative, ties
-// counting half (Mann–Whitney); 0 if one side is empty.
-func auroc(positives, negatives []float64) float64 {
-	if len(positives) == 0 || len(negatives) == 0 {
-		return 0
+// row routes one case.
+func (m *runner) row(ctx context.Context, c *Case) (*Row, error) {
+	start := time.Now()
+	route, err := m.r.RouteFor(ctx, c.Text, m.opts.Allow)
+	took := time.Since(start)
+	if err != nil {
+		return nil, err
 	}
-	sorted := slices.Clone(negatives)
-	slices.Sort(sorted)
-	var wins float64
-	for _, p := range positives {
-		below, _ := slices.BinarySearch(sorted, p)
-		upTo := below
-		for upTo < len(sorted) && sorted[upTo] == p {
-			upTo++
+	if route.Degraded {
+		return nil, errors.New("the embedder gave no vector: figures of words alone would not be those of the router")
+	}
+	row := &Row{
+		Case: c, Domains: domainsOf(m.ix, c), Outcome: route.Outcome, Took: took, FlatTokens: m.flatTokens,
+		Score: float64(route.Top().Score), Abstained: !route.Matched(), Asked: route.Alternatives(), Tokens: route.Tokens().Total(),
+	}
+	for i, d := range route.Domains {
+		if i < keptDomains {
+			row.Best = append(row.Best, Standing{d.Name, i + 1, d.Score})
 		}
-		wins += float64(below) + float64(upTo-below)/2
-	}
-	return wins / float64(len(positives)) / float64(len(negatives))
-}
-
-// calibrationBins sums up scores and outcomes in equal bins, for the expected
-// calibration error (Naeini et al., 2015).
-type calibrationBins struct {
-	n      [15]int
-	scores [15]float64
-	right  [15]int
-	total  int
-}
-
-func (b *calibrationBins) add(score float64, right bool) {
-	i := min(int(score*float64(len(b.n))), len(b.n)-1)
-	b.n[i]++
-	b.total++
-	b.scores[i] += score
-	if right {
-		b.right[i]++
-	}
-}
-
-func (b *calibrationBins) error() float64 {
-	var sum float64
-	for i, n := range b.n {
-		if n > 0 {
-			gap := b.scores[i] - float64(b.right[i])
-			sum += max(gap, -gap)
+		if d.Matched {
+			row.Matched = append(row.Matched, d.Name)
+		}
+		if row.DomainRank == 0 && slices.Contains(row.Domains, d.Name) {
+			row.DomainRank = i + 1
 		}
 	}
-	return sum / float64(max(b.total, 1))
+	for i, x := range route.Candidates {
+		if i < keptCandidates {
+			row.Ranked = append(row.Ranked, Standing{x.Name, i + 1, x.Evidence})
+			if slices.Contains(c.Skills, x.Name) {
+				row.Found++
+			}
+		}
+		row.Named = row.Named || x.Named && slices.Contains(c.Skills, x.Name)
+	}
+	row.SkillRank = rankOf(route.Candidates, c.Skills)
+	for _, s := range route.Summaries {
+		row.Shown = row.Shown || slices.Contains(c.Skills, s.Skill)
+	}
+	for _, d := range route.Loaded {
+		row.Shown = row.Shown || slices.Contains(c.Skills, d.Name)
+	}
+	return row, m.flat(ctx, row)
+}
+
+// flat fills in what would come of the row without layers.
+func (m *runner) flat(ctx context.Context, row *Row) error {
+	if !row.hasSkills() {
+		return nil
+	}
+	ranked, err := m.r.Rank(ctx, row.Case.Text, max(m.cap, ranks), m.opts.Allow)
+	if err != nil {
+		return err
+	}
+	rank := rankOf(ranked, row.Case.Skills)
+	row.FlatShown = rank > 0 && rank <= m.cap
+	if rank <= ranks {
+		row.FlatRank = rank
+	}
+	return nil
+}
+
+// ranks is how many skills a route ranks.
+const ranks = 25
+
+// rankOf is the place of the first right candidate, from 1; 0 if there is none.
+func rankOf(ranking []router.Candidate, right []string) int {
+	return 1 + slices.IndexFunc(ranking, func(c router.Candidate) bool { return slices.Contains(right, c.Name) })
 }

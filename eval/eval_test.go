@@ -7,120 +7,82 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"skillrouter"
 	"skillrouter/examples"
+	"skillrouter/router"
 )
 
-func TestReadCases(t *testing.T) {
-	for _, test := range []struct {
-		name, text, err string
-		want            []Case
-	}{
-		{
-			name: "two", text: `{"text":"a","skills":["x"],"domains":["d"],"extra":1}` + "\n\n" + `{"text":"b","oos":true}` + "\n",
-			want: []Case{{Text: "a", Skills: []string{"x"}, Domains: []string{"d"}}, {Text: "b", OutOfScope: true}},
-		},
-		{name: "broken line", text: `{"text":"a","oos":true}` + "\n{", err: "cases.jsonl:2: unexpected end"},
-		{name: "a list", text: `["a"]`, err: "cases.jsonl:1: the line is of type array: it must be an object"},
-		{name: "one skill", text: `{"text":"a","skills":"x"}`, err: "cases.jsonl:1: skills is of type string: it must be a list"},
-		{name: "out of scope in words", text: `{"text":"a","oos":"yes"}`, err: "cases.jsonl:1: oos is of type string: it must be true or false"},
-		{name: "no text", text: `{"oos":true}`, err: "cases.jsonl:1: no text"},
-		{name: "neither", text: `{"text":"a"}`, err: "cases.jsonl:1: oos is false"},
-		{name: "both", text: `{"text":"a","oos":true,"skills":["x"]}`, err: "cases.jsonl:1: oos is true"},
-		{name: "empty", text: "\n", err: "cases.jsonl: no case"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := ReadCases(strings.NewReader(test.text), "cases.jsonl")
-			if test.err != "" {
-				if err == nil || !strings.Contains(err.Error(), test.err) {
-					t.Fatalf("got error %v, want %q", err, test.err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(test.want, got); d != "" {
-				t.Error(d)
-			}
-		})
+// exampleRouter is a router over the example catalog.
+func exampleRouter(t testing.TB, opts router.Options) *skillrouter.Router {
+	t.Helper()
+	r, err := skillrouter.Open(t.Context(), &skillrouter.Options{Router: opts, FS: map[string]fs.FS{"examples": examples.Catalog()}}, "examples")
+	if err != nil {
+		t.Fatal(err)
 	}
+	return r
 }
 
-func TestAUROC(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		pos, neg []float64
-		want     float64
-	}{
-		{"apart", []float64{0.8, 0.9}, []float64{0.1, 0.2}, 1},
-		{"swapped", []float64{0.1}, []float64{0.2, 0.3}, 0},
-		{"one of four wrong", []float64{0.3, 0.9}, []float64{0.1, 0.5}, 0.75},
-		{"ties count half", []float64{0.5}, []float64{0.5, 0.5}, 0.5},
-		{"no negatives", []float64{0.5}, nil, 0},
-	} {
-		if got := auroc(test.pos, test.neg); got != test.want {
-			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
-		}
+func exampleCases(t testing.TB) []Case {
+	t.Helper()
+	cases, err := ReadCases(strings.NewReader(string(examples.Utterances())), "utterances.jsonl")
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestCalibrationError(t *testing.T) {
-	var b calibrationBins
-	if got := b.error(); got != 0 {
-		t.Errorf("nothing: got %v, want 0", got)
-	}
-	for range 4 { // says 0.9, is right three times of four
-		b.add(0.9, b.total < 3)
-	}
-	for range 4 { // says 0.1, is never right
-		b.add(0.1, false)
-	}
-	b.add(1, true) // the last bin holds 1
-	if got, want := b.error(), (4*0.15+4*0.1+0)/9; math.Abs(got-want) > 1e-9 {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	return cases
 }
 
 // The shares of a report add up, and a catalog's own utterances are found.
 func TestRun(t *testing.T) {
 	ctx := context.Background()
-	r, err := skillrouter.Open(ctx, &skillrouter.Options{FS: map[string]fs.FS{"examples": examples.Catalog()}}, "examples")
+	r, cases := exampleRouter(t, router.Options{}), exampleCases(t)
+	rep, err := Run(ctx, r.Router, cases, &Options{Version: "1.0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, err := ReadCases(strings.NewReader(string(examples.Utterances())), "utterances.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep, err := Run(ctx, r.Router, cases)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sum := rep.RightMatch + rep.WideMatch + rep.WrongMatch + rep.NoMatch; math.Abs(sum-1) > 1e-9 {
+	if sum := rep.RightMatch + rep.WideMatch + rep.WrongMatch + rep.NoMatch; math.Abs(float64(sum)-1) > 1e-9 {
 		t.Errorf("the shares of in-scope cases add up to %v", sum)
 	}
-	if rep.InScope+rep.OutOfScope != rep.N || rep.N != len(cases) {
+	if rep.InScope+rep.OutOfScope != rep.N || rep.N != len(cases) || len(rep.Rows) != len(cases) {
 		t.Errorf("got %d in scope, %d out, %d in all of %d", rep.InScope, rep.OutOfScope, rep.N, len(cases))
 	}
 	if rep.SkillHit1 > rep.SkillHit5 || rep.SkillHit5 < 0.8 || rep.DomainHit1 < 0.7 {
-		t.Errorf("the examples' own utterances should be found, got %+v", rep)
+		t.Errorf("the examples' own utterances should be found, got %+v", rep.Figures)
+	}
+	// Up to 1,000 skills all are looked at: the ranking is the same.
+	if rep.Flat.SkillHit1 != rep.SkillHit1 || rep.Flat.SkillHit5 != rep.SkillHit5 || !(rep.Flat.Shown > rep.Shown) {
+		t.Errorf("got %+v without layers, with them %v, %v, shown %v", rep.Flat, rep.SkillHit1, rep.SkillHit5, rep.Shown)
+	}
+	c := rep.Conditions
+	if c.Skills != 64 || c.Domains != 8 || c.Threshold != 0.72 || c.Cap != 25 || c.Mode != "layered" || c.Version != "1.0" ||
+		c.Index != r.Index().Fingerprint() || c.Embedder != r.Index().EmbedderID() || !(c.Chinese > 0.2 && c.Chinese < 0.8) {
+		t.Errorf("got %+v", c)
+	}
+	if rep.LatencyP50 <= 0 || rep.LatencyP99 < rep.LatencyP50 || rep.TokensFlat <= rep.TokensLayered {
+		t.Errorf("got %+v", rep.Figures)
 	}
 
 	// Labels that are all wrong give the opposite.
 	wrong := []Case{{Text: cases[0].Text, Skills: []string{"none"}, Domains: []string{"none"}}}
-	rep, err = Run(ctx, r.Router, wrong)
+	rep, err = Run(ctx, r.Router, wrong, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Report{N: 1, InScope: 1}
-	if d := cmp.Diff(want, rep, cmpopts.IgnoreFields(Report{}, "WrongMatch", "NoMatch", "Returned", "ECE", "LatencyP50")); d != "" {
-		t.Error(d)
+	if rep.DomainHit1 != 0 || rep.SkillHit5 != 0 || rep.MRR != 0 || rep.Shown != 0 || rep.Flat.Shown != 0 || rep.WrongMatch+rep.NoMatch != 1 {
+		t.Errorf("got %+v", rep.Figures)
 	}
-	if _, err := Run(ctx, r.Router, nil); err == nil {
+	if _, err := Run(ctx, r.Router, nil, nil); err == nil {
 		t.Error("no cases: want an error, not a report of nothing")
+	}
+}
+
+// A skill that is named outright is loaded: it is shown.
+func TestRunNamed(t *testing.T) {
+	r := exampleRouter(t, router.Options{})
+	rep, err := Run(t.Context(), r.Router, []Case{{Text: "/pdf-merge-split", Skills: []string{"pdf-merge-split"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := rep.Rows[0]; !row.Named || !row.Shown || row.Abstained || row.SkillRank != 1 || row.FlatRank != 1 || rep.NoMatch != 0 || rep.WrongMatch != 0 || rep.DomainHit1 != 1 {
+		t.Errorf("got %+v", rep.Rows[0])
 	}
 }

@@ -58,15 +58,20 @@ func run(sets, catalogs, queries string, threshold float64, asJSON bool, names [
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if asJSON {
-			if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"set": name, "skills": skills, "report": rep}); err != nil {
+			if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"set": name, "skills": skills, "report": rep.Figures}); err != nil {
 				return err
 			}
 			continue
 		}
-		p := func(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
+		p := func(x eval.Number) string {
+			if !x.Known() {
+				return "-"
+			}
+			return fmt.Sprintf("%.1f", 100*x)
+		}
 		fmt.Printf("%-16s %6d %5d  %6s %6s %6s  %6s %6s %6s %6s %5.2f  %6s %6s %5s %7s\n", name, skills, rep.N,
 			p(rep.DomainHit1), p(rep.SkillHit1), p(rep.SkillHit5), p(rep.RightMatch), p(rep.WideMatch), p(rep.WrongMatch),
-			p(rep.NoMatch), rep.Returned, p(rep.AbstainRecall), p(rep.AbstainAUROC), p(rep.ECE), rep.LatencyP50)
+			p(rep.NoMatch), rep.Returned, p(rep.AbstainRecall), p(rep.AbstainAUROC), p(rep.ECE), fmt.Sprintf("%.0fµs", rep.LatencyP50))
 	}
 	return nil
 }
@@ -92,6 +97,6 @@ func measure(catalog, queries string, threshold float64) (*eval.Report, int, err
 		return nil, 0, err
 	}
 	defer r.Close()
-	rep, err := eval.Run(ctx, r.Router, cases)
+	rep, err := eval.Run(ctx, r.Router, cases, nil)
 	return rep, len(r.Index().Skills()), err
 }

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	report, err := eval.Run(ctx, r.Router, cases)
+	report, err := eval.Run(ctx, r.Router, cases, nil)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	fmt.Fprintf(out, "%d utterances, %d of them out of scope; %d skills in %d domains, embedder %s\n",
 		report.N, report.OutOfScope, len(ix.Skills()), len(ix.Domains()), ix.EmbedderID())
 	for _, figure := range []struct {
-		share float64
+		share eval.Number
 		what  string
 	}{
 		{report.SkillHit1, "have a right skill first"},

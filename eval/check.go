@@ -1,0 +1,161 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"skillrouter/index"
+	"skillrouter/internal/text"
+)
+
+// Check compares sets with a catalog before anything is measured: labels that
+// the catalog does not have can never be right, and an utterance that stands
+// twice, in one set or in two, counts double or tells of rows that were fitted
+// on. It returns a [CasesError] of all that it found, nil if that is nothing.
+// Utterances are compared without case and width, dialogues by id.
+func Check(ix *index.Index, sets ...*Set) error {
+	var wrong CasesError
+	seen := map[string]string{}
+	once := func(file string, line int, what, key string) {
+		if first, ok := seen[key]; ok {
+			wrong.add(file, line, "%s stands in %s already", what, first)
+			return
+		}
+		seen[key] = fmt.Sprintf("%s:%d", file, line)
+	}
+	names := newNames(ix)
+	for _, s := range sets {
+		for i := range s.Cases {
+			c := &s.Cases[i]
+			for _, what := range names.unknown(c) {
+				wrong.add(s.File, c.Line, "%s", what)
+			}
+			once(s.File, c.Line, "the same text", "text "+strings.Join(strings.Fields(text.Fold(c.Text)), " "))
+		}
+		for i := range s.Dialogues {
+			d := &s.Dialogues[i]
+			for k := range d.Turns {
+				t := &d.Turns[k]
+				for _, what := range names.unknown(&Case{Skills: t.Skills, Domains: t.Domains}) {
+					wrong.add(s.File, d.Line, "turn %d: %s", k+1, what)
+				}
+			}
+			once(s.File, d.Line, "the same id", "id "+d.ID)
+		}
+	}
+	if len(wrong.Problems) == 0 {
+		return nil
+	}
+	return &wrong
+}
+
+// Drop takes out of sets the cases and dialogues that name skills or domains
+// which the catalog does not have, for a catalog that is only a part of what
+// the cases were written for. It returns how many those were.
+func Drop(ix *index.Index, sets ...*Set) (dropped int) {
+	names := newNames(ix)
+	for _, s := range sets {
+		before := len(s.Cases) + len(s.Dialogues)
+		s.Cases = slices.DeleteFunc(s.Cases, func(c Case) bool { return len(names.unknown(&c)) > 0 })
+		s.Dialogues = slices.DeleteFunc(s.Dialogues, func(d Dialogue) bool {
+			return slices.ContainsFunc(d.Turns, func(t Turn) bool {
+				return len(names.unknown(&Case{Skills: t.Skills, Domains: t.Domains})) > 0
+			})
+		})
+		dropped += before - len(s.Cases) - len(s.Dialogues)
+	}
+	return dropped
+}
+
+// names are those of a catalog.
+type names struct {
+	ix              *index.Index
+	skills, domains []string // for suggestions
+}
+
+func newNames(ix *index.Index) *names {
+	n := &names{ix: ix}
+	for i := range ix.Skills() {
+		n.skills = append(n.skills, ix.Skills()[i].Name)
+	}
+	for i := range ix.Domains() {
+		n.domains = append(n.domains, ix.Domains()[i].Name)
+	}
+	return n
+}
+
+// unknown tells which labels of a case the catalog does not have.
+func (n *names) unknown(c *Case) (whats []string) {
+	for _, skill := range slices.Concat(c.Skills, c.Not) {
+		if _, ok := n.ix.Lookup(skill); !ok {
+			whats = append(whats, fmt.Sprintf("the catalog has no skill %q%s", skill, suggestion(skill, n.skills)))
+		}
+	}
+	for _, domain := range c.Domains {
+		if _, ok := n.ix.LookupDomain(domain); !ok {
+			whats = append(whats, fmt.Sprintf("the catalog has no domain %q%s", domain, suggestion(domain, n.domains)))
+		}
+	}
+	return whats
+}
+
+// suggestion names the one that was meant, if one is near enough.
+func suggestion(name string, of []string) string {
+	near := Nearest(name, of)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", near)
+}
+
+// Nearest returns the name that differs least from name, without case: by at
+// most a third of its letters; "" if none is so near.
+func Nearest(name string, of []string) string {
+	folded := []rune(text.Fold(name))
+	best, least := "", max(1, len(folded)/3)+1
+	for _, other := range of {
+		if d := distance(folded, []rune(text.Fold(other))); d < least {
+			best, least = other, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to put in, take out or change to make b of a
+// (Levenshtein).
+func distance(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range a {
+		before := row[0]
+		row[0] = i + 1
+		for j, y := range b {
+			change := before
+			if x != y {
+				change++
+			}
+			before = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// domainsOf returns the right domains of a case: its own, else those of its
+// skills, in the order of the catalog.
+func domainsOf(ix *index.Index, c *Case) []string {
+	if len(c.Domains) > 0 || len(c.Skills) == 0 {
+		return c.Domains
+	}
+	var all []string
+	for i := range ix.Domains() {
+		d := &ix.Domains()[i]
+		if slices.ContainsFunc(c.Skills, func(s string) bool { return slices.Contains(d.Members, s) || slices.Contains(d.Manual, s) }) {
+			all = append(all, d.Name)
+		}
+	}
+	return all
+}
