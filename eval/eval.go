@@ -30,6 +30,7 @@ type Conditions struct {
 	Cap       int     `json:"max_summaries"` // summaries shown at once; -1: no bound
 	Mode      string  `json:"mode"`          // "layered" or "flat"
 	Chinese   Number  `json:"chinese_share"` // of the utterances; the others are in other languages
+	Latency   string  `json:"latency_of"`    // what a latency is of
 	Version   string  `json:"version"`       // of skillrouter; "" if the caller did not say
 }
 
@@ -85,6 +86,10 @@ type Options struct {
 	Allow    func(name string) bool // which skills exist; nil means all
 	Version  string                 // of skillrouter, for the conditions
 	Progress func(done, total int)  // called now and then; nil: not
+
+	// Memo is the embedder of the router, if that is one: it asks for all
+	// vectors before the first route, and latencies are without that.
+	Memo *Memo
 }
 
 // A Report is what came of cases: its figures are those of all rows.
@@ -99,7 +104,7 @@ const warmUp = 100
 
 // Run routes every case by itself, outside a session, one after the other; a
 // [Row] keeps its case, which must not change. Each route is timed with all
-// that a turn waits for, the embedder too, after some that are not. A nil opts
+// that a turn waits for, after some that are not. A nil opts
 // means the zero [Options]. Run fails without cases, when the embedder does,
 // since figures of words alone would pass for others, when no trigger of the
 // catalog finds its own skill, since then nothing is measured, and when ctx
@@ -114,6 +119,15 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 	}
 	m := &runner{r: r, ix: r.Index(), opts: o, cap: r.InForce().MaxSummaries}
 	m.flatTokens = FlatTokens(m.ix, o.Allow)
+	if o.Memo != nil {
+		texts := make([]string, len(cases))
+		for i := range cases {
+			texts[i] = cases[i].Text
+		}
+		if err := o.Memo.Prepare(ctx, texts); err != nil {
+			return nil, fmt.Errorf("eval: %w", err)
+		}
+	}
 	if err := m.selfCheck(ctx); err != nil {
 		return nil, fmt.Errorf("eval: %w", err)
 	}
@@ -162,6 +176,10 @@ func (m *runner) conditions() Conditions {
 	c := Conditions{
 		Skills: len(m.ix.Skills()), Domains: len(m.ix.Domains()), Index: m.ix.Fingerprint(), Embedder: m.ix.EmbedderID(),
 		Threshold: o.Threshold, Cap: o.MaxSummaries, Mode: "layered", Version: m.opts.Version,
+		Latency: "a route with its embedding, one after the other",
+	}
+	if m.opts.Memo != nil {
+		c.Latency = "a route without its embedding, one after the other"
 	}
 	if m.r.Flat() {
 		c.Mode = "flat"

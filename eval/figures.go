@@ -101,6 +101,7 @@ type FlatFigures struct {
 // A Figure describes one of [Figures].
 type Figure struct {
 	Name   string // key in JSON; those of FlatFigures begin with "flat."
+	What   string // in words
 	Better int    // 1: more is better, -1: less is, 0: neither
 	Rate   bool   // from 0 to 1
 	of     func(*Figures) *Number
@@ -112,87 +113,87 @@ func (x *Figure) Of(f *Figures) Number { return *x.of(f) }
 
 // Kinds returns a description of each figure, in the order of [Figures].
 func Kinds() []Figure {
-	rate := func(name string, better int, of func(*Figures) *Number, row func(*Row) (float64, bool)) Figure {
-		return Figure{name, better, true, of, row}
+	rate := func(name, what string, better int, of func(*Figures) *Number, row func(*Row) (float64, bool)) Figure {
+		return Figure{name, what, better, true, of, row}
 	}
-	mean := func(name string, of func(*Figures) *Number, row func(*Row) (float64, bool)) Figure {
-		return Figure{name, 0, false, of, row}
+	mean := func(name, what string, of func(*Figures) *Number, row func(*Row) (float64, bool)) Figure {
+		return Figure{name, what, 0, false, of, row}
 	}
 	return []Figure{
-		rate("domain_hit@1", 1, func(f *Figures) *Number { return &f.DomainHit1 }, func(r *Row) (float64, bool) {
+		rate("domain_hit@1", "the best domain is right", 1, func(f *Figures) *Number { return &f.DomainHit1 }, func(r *Row) (float64, bool) {
 			return one(r.DomainRank == 1), len(r.Domains) > 0
 		}),
-		rate("domain_recall", 1, func(f *Figures) *Number { return &f.DomainRecall }, func(r *Row) (float64, bool) {
+		rate("domain_recall", "right domains that are returned", 1, func(f *Figures) *Number { return &f.DomainRecall }, func(r *Row) (float64, bool) {
 			return ratio(r.rightMatched(), len(r.Domains)), len(r.Domains) > 0
 		}),
-		rate("domain_precision", 1, func(f *Figures) *Number { return &f.Precision }, func(r *Row) (float64, bool) {
+		rate("domain_precision", "returned domains that are right, where any is returned", 1, func(f *Figures) *Number { return &f.Precision }, func(r *Row) (float64, bool) {
 			return ratio(r.rightMatched(), len(r.Matched)), len(r.Domains) > 0 && len(r.Matched) > 0
 		}),
-		mean("domains_returned_mean", func(f *Figures) *Number { return &f.Returned }, func(r *Row) (float64, bool) {
+		mean("domains_returned_mean", "domains returned, where any is", func(f *Figures) *Number { return &f.Returned }, func(r *Row) (float64, bool) {
 			return float64(len(r.Matched)), len(r.Domains) > 0 && len(r.Matched) > 0
 		}),
-		rate("right_match_rate", 1, func(f *Figures) *Number { return &f.RightMatch }, func(r *Row) (float64, bool) {
+		rate("right_match_rate", "one or two domains match, a right one among them", 1, func(f *Figures) *Number { return &f.RightMatch }, func(r *Row) (float64, bool) {
 			return one(r.right() && len(r.Matched) <= narrow), r.InScope()
 		}),
-		rate("wide_match_rate", -1, func(f *Figures) *Number { return &f.WideMatch }, func(r *Row) (float64, bool) {
+		rate("wide_match_rate", "three and more match, a right one among them", -1, func(f *Figures) *Number { return &f.WideMatch }, func(r *Row) (float64, bool) {
 			return one(r.right() && len(r.Matched) > narrow), r.InScope()
 		}),
-		rate("wrong_match_rate", -1, func(f *Figures) *Number { return &f.WrongMatch }, func(r *Row) (float64, bool) {
+		rate("wrong_match_rate", "only wrong ones match", -1, func(f *Figures) *Number { return &f.WrongMatch }, func(r *Row) (float64, bool) {
 			return one(!r.Abstained && !r.right()), r.InScope()
 		}),
-		rate("no_match_rate", -1, func(f *Figures) *Number { return &f.NoMatch }, func(r *Row) (float64, bool) {
+		rate("no_match_rate", "nothing matches", -1, func(f *Figures) *Number { return &f.NoMatch }, func(r *Row) (float64, bool) {
 			return one(r.Abstained), r.InScope()
 		}),
-		rate("correct_rate", 1, func(f *Figures) *Number { return &f.Correct }, func(r *Row) (float64, bool) {
+		rate("correct_rate", "all right domains match and no more than two", 1, func(f *Figures) *Number { return &f.Correct }, func(r *Row) (float64, bool) {
 			return one(r.rightMatched() == len(r.Domains) && len(r.Matched) <= narrow), len(r.Domains) > 0
 		}),
-		rate("skill_hit@1", 1, func(f *Figures) *Number { return &f.SkillHit1 }, hit(1)),
-		rate("skill_hit@3", 1, func(f *Figures) *Number { return &f.SkillHit3 }, hit(3)),
-		rate("skill_hit@5", 1, func(f *Figures) *Number { return &f.SkillHit5 }, hit(5)),
-		rate("skill_recall@5", 1, func(f *Figures) *Number { return &f.SkillRecall5 }, func(r *Row) (float64, bool) {
+		rate("skill_hit@1", "a right skill is first", 1, func(f *Figures) *Number { return &f.SkillHit1 }, hit(1)),
+		rate("skill_hit@3", "a right skill is among the first three", 1, func(f *Figures) *Number { return &f.SkillHit3 }, hit(3)),
+		rate("skill_hit@5", "a right skill is among the first five", 1, func(f *Figures) *Number { return &f.SkillHit5 }, hit(5)),
+		rate("skill_recall@5", "right skills that are among the first five", 1, func(f *Figures) *Number { return &f.SkillRecall5 }, func(r *Row) (float64, bool) {
 			return ratio(r.Found, len(r.Case.Skills)), r.hasSkills()
 		}),
-		rate("mrr", 1, func(f *Figures) *Number { return &f.MRR }, func(r *Row) (float64, bool) {
+		rate("mrr", "mean of 1 ÷ rank of the first right skill", 1, func(f *Figures) *Number { return &f.MRR }, func(r *Row) (float64, bool) {
 			return ratio(min(r.SkillRank, 1), r.SkillRank), r.hasSkills()
 		}),
-		rate("shown_recall", 1, func(f *Figures) *Number { return &f.Shown }, func(r *Row) (float64, bool) {
+		rate("shown_recall", "a right skill is among the summaries shown, or loaded", 1, func(f *Figures) *Number { return &f.Shown }, func(r *Row) (float64, bool) {
 			return one(r.Shown), r.hasSkills()
 		}),
-		rate("must_not_rate", -1, func(f *Figures) *Number { return &f.MustNot }, func(r *Row) (float64, bool) {
+		rate("must_not_rate", "a skill that must not be first is", -1, func(f *Figures) *Number { return &f.MustNot }, func(r *Row) (float64, bool) {
 			return one(len(r.Ranked) > 0 && slices.Contains(r.Case.Not, r.Ranked[0].Name)), len(r.Case.Not) > 0
 		}),
-		rate("abstain_precision", 1, func(f *Figures) *Number { return &f.AbstainPrecision }, func(r *Row) (float64, bool) {
+		rate("abstain_precision", "of what matches nothing: out of scope", 1, func(f *Figures) *Number { return &f.AbstainPrecision }, func(r *Row) (float64, bool) {
 			return one(r.Case.OutOfScope), r.Abstained && (r.Case.OutOfScope || r.InScope())
 		}),
-		rate("abstain_recall", 1, func(f *Figures) *Number { return &f.AbstainRecall }, func(r *Row) (float64, bool) {
+		rate("abstain_recall", "of what is out of scope: matches nothing", 1, func(f *Figures) *Number { return &f.AbstainRecall }, func(r *Row) (float64, bool) {
 			return one(r.Abstained), r.Case.OutOfScope
 		}),
-		rate("abstain_auroc", 1, func(f *Figures) *Number { return &f.AbstainAUROC }, nil),
-		rate("question_rate", 0, func(f *Figures) *Number { return &f.QuestionRate }, func(r *Row) (float64, bool) {
+		rate("abstain_auroc", "in scope scores above out of scope", 1, func(f *Figures) *Number { return &f.AbstainAUROC }, nil),
+		rate("question_rate", "the user is asked", 0, func(f *Figures) *Number { return &f.QuestionRate }, func(r *Row) (float64, bool) {
 			return one(len(r.Asked) > 0), true
 		}),
-		rate("question_right", 1, func(f *Figures) *Number { return &f.QuestionRight }, func(r *Row) (float64, bool) {
+		rate("question_right", "of the questions: a right domain is named", 1, func(f *Figures) *Number { return &f.QuestionRight }, func(r *Row) (float64, bool) {
 			return one(shares(r.Asked, r.Domains)), len(r.Asked) > 0 && len(r.Domains) > 0
 		}),
-		rate("question_recall", 1, func(f *Figures) *Number { return &f.QuestionRecall }, func(r *Row) (float64, bool) {
+		rate("question_recall", "of the questions expected: asked", 1, func(f *Figures) *Number { return &f.QuestionRecall }, func(r *Row) (float64, bool) {
 			return one(len(r.Asked) > 0), r.Case.Question
 		}),
-		rate("ece", -1, func(f *Figures) *Number { return &f.ECE }, nil),
-		mean("tokens_layered_mean", func(f *Figures) *Number { return &f.TokensLayered }, func(r *Row) (float64, bool) {
+		rate("ece", "gap between score and share of right ones", -1, func(f *Figures) *Number { return &f.ECE }, nil),
+		mean("tokens_layered_mean", "tokens of a prompt in layers, estimated", func(f *Figures) *Number { return &f.TokensLayered }, func(r *Row) (float64, bool) {
 			return float64(r.Tokens), true
 		}),
-		mean("tokens_flat_mean", func(f *Figures) *Number { return &f.TokensFlat }, func(r *Row) (float64, bool) {
+		mean("tokens_flat_mean", "tokens of all summaries at once, estimated", func(f *Figures) *Number { return &f.TokensFlat }, func(r *Row) (float64, bool) {
 			return float64(r.FlatTokens), true
 		}),
-		{"latency_p50_us", -1, false, func(f *Figures) *Number { return &f.LatencyP50 }, nil},
-		{"latency_p99_us", -1, false, func(f *Figures) *Number { return &f.LatencyP99 }, nil},
-		rate("flat.skill_hit@1", 1, func(f *Figures) *Number { return &f.Flat.SkillHit1 }, func(r *Row) (float64, bool) {
+		{"latency_p50_us", "microseconds of a route, half are faster", -1, false, func(f *Figures) *Number { return &f.LatencyP50 }, nil},
+		{"latency_p99_us", "microseconds of a route, 99 of 100 are faster", -1, false, func(f *Figures) *Number { return &f.LatencyP99 }, nil},
+		rate("flat.skill_hit@1", "without layers: a right skill is first", 1, func(f *Figures) *Number { return &f.Flat.SkillHit1 }, func(r *Row) (float64, bool) {
 			return one(r.FlatRank == 1), r.hasSkills()
 		}),
-		rate("flat.skill_hit@5", 1, func(f *Figures) *Number { return &f.Flat.SkillHit5 }, func(r *Row) (float64, bool) {
+		rate("flat.skill_hit@5", "without layers: a right skill is among the first five", 1, func(f *Figures) *Number { return &f.Flat.SkillHit5 }, func(r *Row) (float64, bool) {
 			return one(r.FlatRank > 0 && r.FlatRank <= 5), r.hasSkills()
 		}),
-		rate("flat.shown_recall", 1, func(f *Figures) *Number { return &f.Flat.Shown }, func(r *Row) (float64, bool) {
+		rate("flat.shown_recall", "without layers: a right skill is among as many of the best as may be shown", 1, func(f *Figures) *Number { return &f.Flat.Shown }, func(r *Row) (float64, bool) {
 			return one(r.FlatShown), r.hasSkills()
 		}),
 	}
