@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -154,7 +155,7 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 		o.Progress(len(cases), len(cases))
 	}
 	report.Figures = Measure(report.Rows)
-	report.Conditions = m.conditions()
+	report.Conditions = ConditionsOf(r, &o)
 	report.Conditions.Chinese = Number(ratio(chinese, len(cases)))
 	return report, nil
 }
@@ -171,20 +172,25 @@ type runner struct {
 	flatTokens int
 }
 
-func (m *runner) conditions() Conditions {
-	o := m.r.InForce()
+// unbounded is more summaries than any catalog has.
+const unbounded = 1 << 30
+
+// ConditionsOf says what figures of a router hold for; of the utterances it
+// knows nothing.
+func ConditionsOf(r *router.Router, opts *Options) Conditions {
+	o, ix := r.InForce(), r.Index()
 	c := Conditions{
-		Skills: len(m.ix.Skills()), Domains: len(m.ix.Domains()), Index: m.ix.Fingerprint(), Embedder: m.ix.EmbedderID(),
-		Threshold: o.Threshold, Cap: o.MaxSummaries, Mode: "layered", Version: m.opts.Version,
+		Skills: len(ix.Skills()), Domains: len(ix.Domains()), Index: ix.Fingerprint(), Embedder: ix.EmbedderID(),
+		Threshold: o.Threshold, Cap: o.MaxSummaries, Mode: "layered", Chinese: Number(math.NaN()), Version: opts.Version,
 		Latency: "a route with its embedding, one after the other",
 	}
-	if m.opts.Memo != nil {
+	if opts.Memo != nil {
 		c.Latency = "a route without its embedding, one after the other"
 	}
-	if m.r.Flat() {
+	if r.Flat() {
 		c.Mode = "flat"
 	}
-	if c.Cap > len(m.ix.Skills()) {
+	if c.Cap >= unbounded {
 		c.Cap = -1
 	}
 	return c

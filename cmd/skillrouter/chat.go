@@ -62,7 +62,7 @@ went (-), and what they cost in tokens beside the summaries of all skills.
 					return err
 				}
 				ch := &chat{a: a, c: c, s: s, all: all, blank: blank, flat: eval.FlatTokens(c.Index(), a.set.allow())}
-				ch.colour = a.tty.out && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb"
+				ch.colour = a.colours()
 				return ch.run(cmd.Context())
 			})
 		},

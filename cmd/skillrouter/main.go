@@ -194,7 +194,8 @@ skill that is to be used.
 
 Without --skills the known places that exist are taken, later ones over earlier:
 ~/.agents/skills, ~/.claude/skills, .agent/skills, .agents/skills,
-.claude/skills, skills. Where none exists, route, chat, list, show and domains
+.claude/skills, skills. Where none exists, route, chat, list, show, domains and
+eval
 try out the built-in example catalog.
 
 Every flag of all verbs can also be given in the environment, --max-summaries
@@ -212,7 +213,7 @@ as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &useError{err, helpHint(cmd)} })
 	a.flags(root.PersistentFlags())
-	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.replayCommand(), a.indexCommand(), a.versionCommand())
+	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.replayCommand(), a.indexCommand(), a.versionCommand())
 	inOrder(root)
 	return root
 }

@@ -194,15 +194,18 @@ func (a *app) short(paths []string) []string {
 type progress struct {
 	a     *app
 	start time.Time
+	what  string // with how many of how many
 	shown bool
 }
 
-func (a *app) progress() *progress { return &progress{a: a, start: time.Now()} }
+func (a *app) progress() *progress {
+	return &progress{a: a, start: time.Now(), what: "indexing: %d of %d texts"}
+}
 
 // show updates the line, but not for work that is done in a blink.
 func (p *progress) show(done, total int) {
 	if p.a.tty.err && time.Since(p.start) > 300*time.Millisecond {
-		fmt.Fprintf(p.a.err, "\rindexing: %d of %d texts", done, total)
+		fmt.Fprintf(p.a.err, "\r"+p.what, done, total)
 		p.shown = true
 	}
 }

@@ -144,6 +144,11 @@ func (a *app) width() int {
 	return defaultWidth
 }
 
+// colours tells whether stdout is a terminal that shows them.
+func (a *app) colours() bool {
+	return a.tty.out && a.env("NO_COLOR") == "" && a.env("TERM") != "dumb"
+}
+
 // bar draws a share of 0 to 1.
 func bar(share float64) string {
 	const length = 10
