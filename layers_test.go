@@ -59,6 +59,7 @@ func theMap() layering {
 			{".", []string{"router", "index", "embed", "definitions"}},
 			{"agent", []string{"router", "index", "summaries", "definitions"}},
 			{"eval", []string{".", "router", "index", "embed", "domains", "summaries", "definitions", "internal/text"}},
+			{"eval/page", []string{"eval"}},
 			{"keeper", []string{".", "router", "index", "domains", "summaries", "definitions", "internal/text"}},
 			{"server", []string{".", "keeper", "eval", "agent", "router", "cache", "index", "domains", "summaries", "definitions", "internal/text"}},
 			{"server/mcp", []string{".", "server", "agent", "router", "index", "domains", "summaries", "definitions", "internal/text"}},
@@ -68,6 +69,7 @@ func theMap() layering {
 			{"bench/...", []string{"*"}},
 		},
 		libraries: map[string][]string{
+			"github.com/go-analyze/charts":           {"eval/page"},
 			"github.com/fsnotify/fsnotify":           {"server", "cmd/skillrouter"},
 			"github.com/google/go-cmp":               {"store/storetest", "cache/cachetest"},
 			"github.com/hashicorp/golang-lru/v2":     {"index", "cache", "router"},

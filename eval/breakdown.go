@@ -64,6 +64,60 @@ func WorstFirst(groups []Group, of func(*Figures) Number) {
 	})
 }
 
+// A Breakdown is groups of one sort, the worst first.
+type Breakdown struct {
+	Noun   string // what a group is: "domain", "skill", "kind", "language" or "split"
+	Groups []Group
+}
+
+// Breakdowns returns the groups of each sort that rows have: those of domains by
+// domain hit@1, the others by skill hit@1.
+func Breakdowns(rows []*Row) []Breakdown {
+	var all []Breakdown
+	for _, x := range []struct {
+		noun string
+		keys func(*Row) []string
+		of   func(*Figures) Number
+	}{
+		{"domain", ByDomain, func(f *Figures) Number { return f.DomainHit1 }},
+		{"skill", BySkill, func(f *Figures) Number { return f.SkillHit1 }},
+		{"kind", ByKind, func(f *Figures) Number { return f.SkillHit1 }},
+		{"language", ByLang, func(f *Figures) Number { return f.SkillHit1 }},
+		{"split", BySplit, func(f *Figures) Number { return f.SkillHit1 }},
+	} {
+		groups := Groups(rows, x.keys)
+		if len(groups) == 0 {
+			continue
+		}
+		WorstFirst(groups, x.of)
+		all = append(all, Breakdown{x.noun, groups})
+	}
+	return all
+}
+
+// Astray says in words, in English, what of a row is not as it should be, the
+// worst of it; "" if nothing is.
+func Astray(r *Row) string {
+	switch {
+	case r.Case.OutOfScope && !r.Abstained:
+		return "matches, though nothing should"
+	case r.InScope() && !r.Abstained && !r.right():
+		return "only wrong domains match"
+	case len(r.Ranked) > 0 && slices.Contains(r.Case.Not, r.Ranked[0].Name):
+		return "a must-not skill is first"
+	case r.InScope() && r.Abstained:
+		return "nothing matches"
+	case r.hasSkills() && !r.Shown:
+		return "no right skill is shown"
+	case r.hasSkills() && r.SkillRank != 1:
+		return "another skill is first"
+	case r.Case.Question && len(r.Asked) == 0:
+		return "the user is not asked"
+	default:
+		return ""
+	}
+}
+
 // A Confusion is a skill that ranks first where another is right.
 type Confusion struct {
 	Right string   `json:"right"` // the first right skill

@@ -59,7 +59,8 @@ type Row struct {
 	FlatShown bool
 
 	Tokens     int // of the prompt, estimated unless the router counts them
-	FlatTokens int // of the summaries of all skills
+	FlatTokens int // of the summaries that a flat list of the best would show
+	AllTokens  int // of the summaries of all skills
 	Took       time.Duration
 }
 
@@ -118,8 +119,8 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 	if opts != nil {
 		o = *opts
 	}
-	m := &runner{r: r, ix: r.Index(), opts: o, cap: r.InForce().MaxSummaries}
-	m.flatTokens = FlatTokens(m.ix, o.Allow)
+	m := &runner{r: r, ix: r.Index(), opts: o, cap: r.InForce().MaxSummaries, lines: map[string]int{}}
+	m.allTokens = FlatTokens(m.ix, o.Allow)
 	if o.Memo != nil {
 		texts := make([]string, len(cases))
 		for i := range cases {
@@ -165,11 +166,12 @@ const chineseShare = 0.3
 
 // A runner is one run.
 type runner struct {
-	r          *router.Router
-	ix         *index.Index
-	opts       Options
-	cap        int
-	flatTokens int
+	r         *router.Router
+	ix        *index.Index
+	opts      Options
+	cap       int
+	allTokens int
+	lines     map[string]int // quarters of tokens of a summary, by skill
 }
 
 // unbounded is more summaries than any catalog has.
@@ -241,7 +243,7 @@ func (m *runner) row(ctx context.Context, c *Case) (*Row, error) {
 		return nil, errors.New("the embedder gave no vector: figures of words alone would not be those of the router")
 	}
 	row := &Row{
-		Case: c, Domains: domainsOf(m.ix, c), Outcome: route.Outcome, Took: took, FlatTokens: m.flatTokens,
+		Case: c, Domains: domainsOf(m.ix, c), Outcome: route.Outcome, Took: took, AllTokens: m.allTokens,
 		Score: float64(route.Top().Score), Abstained: !route.Matched(), Asked: route.Alternatives(), Tokens: route.Tokens().Total(),
 	}
 	for i, d := range route.Domains {
@@ -276,9 +278,6 @@ func (m *runner) row(ctx context.Context, c *Case) (*Row, error) {
 
 // flat fills in what would come of the row without layers.
 func (m *runner) flat(ctx context.Context, row *Row) error {
-	if !row.hasSkills() {
-		return nil
-	}
 	ranked, err := m.r.Rank(ctx, row.Case.Text, max(m.cap, ranks), m.opts.Allow)
 	if err != nil {
 		return err
@@ -288,7 +287,23 @@ func (m *runner) flat(ctx context.Context, row *Row) error {
 	if rank <= ranks {
 		row.FlatRank = rank
 	}
+	n := 0
+	for _, c := range ranked[:min(m.cap, len(ranked))] {
+		n += m.line(c.Name)
+	}
+	row.FlatTokens = tokens(n)
 	return nil
+}
+
+// line is the quarters of tokens of the line of a skill's summary.
+func (m *runner) line(skill string) int {
+	n, ok := m.lines[skill]
+	if !ok {
+		i, _ := m.ix.Lookup(skill)
+		n = lineQuarters(&m.ix.Skills()[i].Summary)
+		m.lines[skill] = n
+	}
+	return n
 }
 
 // ranks is how many skills a route ranks.

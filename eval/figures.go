@@ -65,7 +65,7 @@ type Figures struct {
 	MustNot Number `json:"must_not_rate"` // of the rows with must-not skills: one of them is first
 
 	// Abstention: no domain is returned and no skill was named.
-	AbstainPrecision Number `json:"abstain_precision"` // of the rows that matched nothing: out of scope
+	AbstainPrecision Number `json:"abstain_precision"` // of the rows that matched nothing: out of scope; unknown if none is
 	AbstainRecall    Number `json:"abstain_recall"`    // of the rows out of scope: matched nothing
 	AbstainAUROC     Number `json:"abstain_auroc"`     // the best domain of a row in scope scores above that of one out of scope, ties counting half
 
@@ -79,7 +79,7 @@ type Figures struct {
 	// (Naeini et al., 2015).
 	ECE Number `json:"ece"`
 
-	// Tokens of the prompt, estimated: in layers, and of all summaries at once.
+	// Tokens, estimated: of the prompt in layers, and of the summaries of all skills.
 	TokensLayered Number `json:"tokens_layered_mean"`
 	TokensFlat    Number `json:"tokens_flat_mean"`
 
@@ -91,11 +91,22 @@ type Figures struct {
 	Flat FlatFigures `json:"flat"`
 }
 
-// FlatFigures are those of [Figures] of the same name, without layers.
+// FlatFigures are those of [Figures] of the same name, without layers; tokens
+// are without an index and fixed phrases.
 type FlatFigures struct {
 	SkillHit1 Number `json:"skill_hit@1"`
 	SkillHit5 Number `json:"skill_hit@5"`
 	Shown     Number `json:"shown_recall"`
+	Tokens    Number `json:"tokens_mean"` // of the summaries that are shown, estimated
+}
+
+// Unmatched is the share of rows that match nothing: of those in scope or, if
+// there are none, of those out of scope.
+func (f *Figures) Unmatched() Number {
+	if f.NoMatch.Known() {
+		return f.NoMatch
+	}
+	return f.AbstainRecall
 }
 
 // A Figure describes one of [Figures].
@@ -123,19 +134,19 @@ func Kinds() []Figure {
 		rate("domain_hit@1", "the best domain is right", 1, func(f *Figures) *Number { return &f.DomainHit1 }, func(r *Row) (float64, bool) {
 			return one(r.DomainRank == 1), len(r.Domains) > 0
 		}),
-		rate("domain_recall", "right domains that are returned", 1, func(f *Figures) *Number { return &f.DomainRecall }, func(r *Row) (float64, bool) {
+		rate("domain_recall", "of the right domains: returned", 1, func(f *Figures) *Number { return &f.DomainRecall }, func(r *Row) (float64, bool) {
 			return ratio(r.rightMatched(), len(r.Domains)), len(r.Domains) > 0
 		}),
-		rate("domain_precision", "returned domains that are right, where any is returned", 1, func(f *Figures) *Number { return &f.Precision }, func(r *Row) (float64, bool) {
+		rate("domain_precision", "of the returned domains: right", 1, func(f *Figures) *Number { return &f.Precision }, func(r *Row) (float64, bool) {
 			return ratio(r.rightMatched(), len(r.Matched)), len(r.Domains) > 0 && len(r.Matched) > 0
 		}),
 		mean("domains_returned_mean", "domains returned, where any is", func(f *Figures) *Number { return &f.Returned }, func(r *Row) (float64, bool) {
 			return float64(len(r.Matched)), len(r.Domains) > 0 && len(r.Matched) > 0
 		}),
-		rate("right_match_rate", "one or two domains match, a right one among them", 1, func(f *Figures) *Number { return &f.RightMatch }, func(r *Row) (float64, bool) {
+		rate("right_match_rate", "1 or 2 domains match, one of them right", 1, func(f *Figures) *Number { return &f.RightMatch }, func(r *Row) (float64, bool) {
 			return one(r.right() && len(r.Matched) <= narrow), r.InScope()
 		}),
-		rate("wide_match_rate", "three and more match, a right one among them", -1, func(f *Figures) *Number { return &f.WideMatch }, func(r *Row) (float64, bool) {
+		rate("wide_match_rate", "3 and more match, one of them right", -1, func(f *Figures) *Number { return &f.WideMatch }, func(r *Row) (float64, bool) {
 			return one(r.right() && len(r.Matched) > narrow), r.InScope()
 		}),
 		rate("wrong_match_rate", "only wrong ones match", -1, func(f *Figures) *Number { return &f.WrongMatch }, func(r *Row) (float64, bool) {
@@ -144,22 +155,22 @@ func Kinds() []Figure {
 		rate("no_match_rate", "nothing matches", -1, func(f *Figures) *Number { return &f.NoMatch }, func(r *Row) (float64, bool) {
 			return one(r.Abstained), r.InScope()
 		}),
-		rate("correct_rate", "all right domains match and no more than two", 1, func(f *Figures) *Number { return &f.Correct }, func(r *Row) (float64, bool) {
+		rate("correct_rate", "all right ones match, at most 2 in all", 1, func(f *Figures) *Number { return &f.Correct }, func(r *Row) (float64, bool) {
 			return one(r.rightMatched() == len(r.Domains) && len(r.Matched) <= narrow), len(r.Domains) > 0
 		}),
 		rate("skill_hit@1", "a right skill is first", 1, func(f *Figures) *Number { return &f.SkillHit1 }, hit(1)),
-		rate("skill_hit@3", "a right skill is among the first three", 1, func(f *Figures) *Number { return &f.SkillHit3 }, hit(3)),
-		rate("skill_hit@5", "a right skill is among the first five", 1, func(f *Figures) *Number { return &f.SkillHit5 }, hit(5)),
-		rate("skill_recall@5", "right skills that are among the first five", 1, func(f *Figures) *Number { return &f.SkillRecall5 }, func(r *Row) (float64, bool) {
+		rate("skill_hit@3", "a right skill is among the first 3", 1, func(f *Figures) *Number { return &f.SkillHit3 }, hit(3)),
+		rate("skill_hit@5", "a right skill is among the first 5", 1, func(f *Figures) *Number { return &f.SkillHit5 }, hit(5)),
+		rate("skill_recall@5", "of the right skills: among the first 5", 1, func(f *Figures) *Number { return &f.SkillRecall5 }, func(r *Row) (float64, bool) {
 			return ratio(r.Found, len(r.Case.Skills)), r.hasSkills()
 		}),
 		rate("mrr", "mean of 1 ÷ rank of the first right skill", 1, func(f *Figures) *Number { return &f.MRR }, func(r *Row) (float64, bool) {
 			return ratio(min(r.SkillRank, 1), r.SkillRank), r.hasSkills()
 		}),
-		rate("shown_recall", "a right skill is among the summaries shown, or loaded", 1, func(f *Figures) *Number { return &f.Shown }, func(r *Row) (float64, bool) {
+		rate("shown_recall", "a right skill is shown or loaded", 1, func(f *Figures) *Number { return &f.Shown }, func(r *Row) (float64, bool) {
 			return one(r.Shown), r.hasSkills()
 		}),
-		rate("must_not_rate", "a skill that must not be first is", -1, func(f *Figures) *Number { return &f.MustNot }, func(r *Row) (float64, bool) {
+		rate("must_not_rate", "a must-not skill is first", -1, func(f *Figures) *Number { return &f.MustNot }, func(r *Row) (float64, bool) {
 			return one(len(r.Ranked) > 0 && slices.Contains(r.Case.Not, r.Ranked[0].Name)), len(r.Case.Not) > 0
 		}),
 		rate("abstain_precision", "of what matches nothing: out of scope", 1, func(f *Figures) *Number { return &f.AbstainPrecision }, func(r *Row) (float64, bool) {
@@ -183,20 +194,54 @@ func Kinds() []Figure {
 			return float64(r.Tokens), true
 		}),
 		mean("tokens_flat_mean", "tokens of all summaries at once, estimated", func(f *Figures) *Number { return &f.TokensFlat }, func(r *Row) (float64, bool) {
-			return float64(r.FlatTokens), true
+			return float64(r.AllTokens), true
 		}),
 		{"latency_p50_us", "microseconds of a route, half are faster", -1, false, func(f *Figures) *Number { return &f.LatencyP50 }, nil},
 		{"latency_p99_us", "microseconds of a route, 99 of 100 are faster", -1, false, func(f *Figures) *Number { return &f.LatencyP99 }, nil},
 		rate("flat.skill_hit@1", "without layers: a right skill is first", 1, func(f *Figures) *Number { return &f.Flat.SkillHit1 }, func(r *Row) (float64, bool) {
 			return one(r.FlatRank == 1), r.hasSkills()
 		}),
-		rate("flat.skill_hit@5", "without layers: a right skill is among the first five", 1, func(f *Figures) *Number { return &f.Flat.SkillHit5 }, func(r *Row) (float64, bool) {
+		rate("flat.skill_hit@5", "without layers: a right skill is among the first 5", 1, func(f *Figures) *Number { return &f.Flat.SkillHit5 }, func(r *Row) (float64, bool) {
 			return one(r.FlatRank > 0 && r.FlatRank <= 5), r.hasSkills()
 		}),
-		rate("flat.shown_recall", "without layers: a right skill is among as many of the best as may be shown", 1, func(f *Figures) *Number { return &f.Flat.Shown }, func(r *Row) (float64, bool) {
+		rate("flat.shown_recall", "without layers: a right skill is among the best that may be shown", 1, func(f *Figures) *Number { return &f.Flat.Shown }, func(r *Row) (float64, bool) {
 			return one(r.FlatShown), r.hasSkills()
 		}),
+		mean("flat.tokens_mean", "without layers: tokens of what is shown, estimated", func(f *Figures) *Number { return &f.Flat.Tokens }, func(r *Row) (float64, bool) {
+			return float64(r.FlatTokens), true
+		}),
 	}
+}
+
+// A Part is figures that belong together, for a report.
+type Part struct {
+	Title   string
+	Figures []Figure
+}
+
+// Parts returns the figures of rates in layers, put together for a reader.
+func Parts() []Part {
+	parts := []Part{
+		{Title: "Ranking, before the threshold"},
+		{Title: "Matches at the threshold, of what is in scope"},
+		{Title: "Out of scope"},
+		{Title: "Questions to the user"},
+		{Title: "Scores"},
+	}
+	of := map[string]int{
+		"domain_hit@1": 0, "skill_hit@1": 0, "skill_hit@3": 0, "skill_hit@5": 0, "skill_recall@5": 0, "mrr": 0, "must_not_rate": 0,
+		"right_match_rate": 1, "wide_match_rate": 1, "wrong_match_rate": 1, "no_match_rate": 1, "correct_rate": 1,
+		"domain_recall": 1, "domain_precision": 1, "domains_returned_mean": 1, "shown_recall": 1,
+		"abstain_recall": 2, "abstain_precision": 2, "abstain_auroc": 2,
+		"question_rate": 3, "question_right": 3, "question_recall": 3,
+		"ece": 4,
+	}
+	for _, k := range Kinds() {
+		if i, ok := of[k.Name]; ok {
+			parts[i].Figures = append(parts[i].Figures, k)
+		}
+	}
+	return parts
 }
 
 // narrow is how many domains a match may have and be of use.
@@ -227,7 +272,6 @@ func Measure(rows []*Row) *Figures {
 		}
 	}
 	var in, out []float64
-	var bins Bins
 	took := make([]float64, 0, len(rows))
 	for _, r := range rows {
 		if len(r.Asked) > 0 {
@@ -241,11 +285,13 @@ func Measure(rows []*Row) *Figures {
 			f.InScope++
 			in = append(in, r.Score)
 		}
-		bins.add(r)
 		took = append(took, float64(r.Took.Nanoseconds())/1000)
 	}
+	if f.OutOfScope == 0 { // else it would be 0 without anything to catch
+		f.AbstainPrecision = Number(math.NaN())
+	}
 	f.AbstainAUROC = Number(auroc(in, out))
-	f.ECE = bins.Error()
+	f.ECE = BinsOf(rows).Error()
 	slices.Sort(took)
 	f.LatencyP50, f.LatencyP99 = quantile(took, 0.5), quantile(took, 0.99)
 	return f
@@ -291,6 +337,15 @@ func auroc(positives, negatives []float64) float64 {
 // Bins sum up the best domain's score and whether it was right, in 15 equal
 // bins of the score.
 type Bins [15]Bin
+
+// BinsOf returns the bins of rows.
+func BinsOf(rows []*Row) *Bins {
+	var b Bins
+	for _, r := range rows {
+		b.add(r)
+	}
+	return &b
+}
 
 // A Bin is one of [Bins].
 type Bin struct {

@@ -95,7 +95,7 @@ func tenRows() []*Row {
 	}
 	for i, r := range rows {
 		r.Took = time.Duration(i+1) * 10 * time.Microsecond
-		r.Tokens, r.FlatTokens = 100*(i+1), 4000
+		r.Tokens, r.FlatTokens, r.AllTokens = 100*(i+1), 200*(i+1), 4000
 	}
 	return rows
 }
@@ -138,6 +138,7 @@ func TestMeasure(t *testing.T) {
 		"flat.skill_hit@1":    2. / 6,
 		"flat.skill_hit@5":    4. / 6,
 		"flat.shown_recall":   5. / 6,
+		"flat.tokens_mean":    1100,
 	}
 	for _, k := range Kinds() {
 		w, ok := want[k.Name]
@@ -153,9 +154,9 @@ func TestMeasure(t *testing.T) {
 
 // Without rows for it a figure is unknown, not 0: null in JSON.
 func TestMeasureNothing(t *testing.T) {
-	for name, rows := range map[string][]*Row{"no row": nil, "only out of scope": {{Case: &Case{OutOfScope: true}}}} {
+	for name, rows := range map[string][]*Row{"no row": nil, "only out of scope": {{Case: &Case{OutOfScope: true}}}, "no answer": {{Case: &Case{Question: true}, Abstained: true}}} {
 		f := Measure(rows)
-		for _, x := range []Number{f.DomainHit1, f.SkillHit1, f.MRR, f.WrongMatch, f.AbstainAUROC, f.QuestionRight, f.MustNot, f.Flat.Shown} {
+		for _, x := range []Number{f.DomainHit1, f.SkillHit1, f.MRR, f.WrongMatch, f.AbstainAUROC, f.AbstainPrecision, f.QuestionRight, f.MustNot, f.Flat.Shown} {
 			if x.Known() {
 				t.Errorf("%s: got %v, want none", name, x)
 			}

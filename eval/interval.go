@@ -19,8 +19,9 @@ const resamples = 1000
 // they are.
 func Intervals(rows []*Row) map[string]Interval {
 	var means []unitMean
+	known := Measure(rows)
 	for _, k := range Kinds() {
-		if !k.Rate || k.row == nil {
+		if !k.Rate || k.row == nil || !k.Of(known).Known() {
 			continue
 		}
 		m := unitMean{name: k.Name, sums: make([]float64, len(rows)), counts: make([]float64, len(rows))}

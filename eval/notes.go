@@ -34,9 +34,9 @@ func (r *Report) noteThreshold(note func(string, ...any)) {
 	// As float32, in which a score that equals the threshold is equal.
 	switch t := float32(r.Conditions.Threshold); {
 	case float32(high) < t:
-		note("the threshold %.2f has no effect: no utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
+		note("the threshold %.4g has no effect: no utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
 	case float32(low) >= t:
-		note("the threshold %.2f has no effect: every utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
+		note("the threshold %.4g has no effect: every utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
 	}
 }
 
@@ -72,7 +72,7 @@ func (r *Report) noteLayers(note func(string, ...any)) {
 		}
 	}
 	note("layers cost %.1f points of what is shown: a right skill is among the summaries for %.1f %% of the utterances, "+
-		"a flat list of the best %s would have it for %.1f %%; it is lost where nothing matches (%.1f %%) or another domain does (%.1f %%)",
+		"a flat list of the best %s would have it for %.1f %%; it is lost where nothing matches (%.1f %%) or what matches does not show it (%.1f %%)",
 		100*cost, 100*r.Shown, r.Conditions.cap(), 100*r.Flat.Shown, 100*ratio(abstained, with), 100*ratio(elsewhere, with))
 }
 

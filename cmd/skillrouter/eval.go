@@ -25,6 +25,7 @@ type evalFlags struct {
 	cases   []string
 	lenient bool
 	details bool
+	html    string
 }
 
 func (e *evalFlags) add(f *pflag.FlagSet) {
@@ -59,6 +60,7 @@ catalog that is a part of what the cases were written for.
 Without --cases the built-in utterances are measured over the example catalog.`,
 		Example: `  skillrouter eval
   skillrouter eval --skills ./skills --cases cases.jsonl
+  skillrouter eval --skills ./skills --cases cases.jsonl --html report.html
   skillrouter eval gate --skills ./skills --cases cases.jsonl --min domain_hit@1=0.9`,
 		Args: verbsOnly,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,7 +75,8 @@ Without --cases the built-in utterances are measured over the example catalog.`,
 		},
 	}
 	flags.add(cmd.Flags())
-	cmd.Flags().BoolVar(&flags.details, "details", false, "every domain, skill and confused pair, not only the worst")
+	cmd.Flags().BoolVar(&flags.details, "details", false, "every domain, skill and confused pair, and each utterance that went astray")
+	cmd.Flags().StringVar(&flags.html, "html", "", "write the report with plots to `FILE` too, one page that needs no network")
 	cmd.AddCommand(a.evalGateCommand())
 	return cmd
 }

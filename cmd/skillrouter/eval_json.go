@@ -52,6 +52,7 @@ type evalRow struct {
 	Shown   bool            `json:"shown"`
 	Flat    int             `json:"flat_rank"`
 	Took    float64         `json:"latency_us"`
+	Astray  string          `json:"astray"` // what is not as it should be, "" if all is
 }
 
 func newEvalOutput(e *evaluation, details bool) *evalOutput {
@@ -93,8 +94,8 @@ func newEvalDetails(e *evaluation) *evalDetails {
 	if e.cases == nil {
 		return d
 	}
-	for _, b := range breakdowns(e.cases.Rows) {
-		d.Breakdowns[b.noun] = b.groups
+	for _, b := range eval.Breakdowns(e.cases.Rows) {
+		d.Breakdowns[b.Noun] = b.Groups
 	}
 	for _, c := range eval.Confusions(e.cases.Rows) {
 		d.Confused = append(d.Confused, confusedPair{c, e.summary(c.Right), e.summary(c.First)})
@@ -103,7 +104,7 @@ func newEvalDetails(e *evaluation) *evalDetails {
 		d.Rows = append(d.Rows, evalRow{
 			File: r.Case.File, Line: r.Case.Line, Text: r.Case.Text, Domains: orEmpty(r.Domains), Skills: orEmpty(r.Case.Skills),
 			Outcome: r.Outcome, Matched: orEmpty(r.Matched), Best: orEmpty(r.Best), Ranked: orEmpty(r.Ranked), Asked: orEmpty(r.Asked),
-			Rank: r.SkillRank, Shown: r.Shown, Flat: r.FlatRank, Took: float64(r.Took.Nanoseconds()) / 1000,
+			Rank: r.SkillRank, Shown: r.Shown, Flat: r.FlatRank, Took: float64(r.Took.Nanoseconds()) / 1000, Astray: eval.Astray(r),
 		})
 	}
 	return d

@@ -3,10 +3,11 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"skillrouter/eval"
+	"skillrouter/eval/page"
+	"skillrouter/internal/atomicfile"
 )
 
 // How much of the breakdowns fits beside the figures; --details shows all.
@@ -17,6 +18,11 @@ const (
 
 // reportEvaluation writes an evaluation as the flags say.
 func (a *app) reportEvaluation(e *evaluation, flags *evalFlags) error {
+	if flags.html != "" {
+		if err := a.writeEvalPage(e, flags.html); err != nil {
+			return err
+		}
+	}
 	if a.set.json {
 		return writeJSON(a.out, newEvalOutput(e, flags.details), false)
 	}
@@ -32,12 +38,15 @@ func (a *app) writeEvaluation(e *evaluation, details bool) {
 		a.writeLayers(e)
 		a.writeGroups(e, details)
 		a.writeConfusions(e, details)
+		if details {
+			a.writeAstrayCases(e)
+		}
 	}
 	if e.turns != nil {
 		a.writeTurns(e)
 	}
 	if notes := e.notes(); len(notes) > 0 {
-		a.heading("worth knowing")
+		a.heading("Worth knowing")
 		for _, n := range notes {
 			a.fill("  - ", "    ", n)
 		}
@@ -99,48 +108,25 @@ func decimal(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
-// A part is figures that belong together.
-type figuresPart struct {
-	title string
-	names []string
-}
-
-func figuresParts() []figuresPart {
-	return []figuresPart{
-		{"ranking, before the threshold", []string{"domain_hit@1", "skill_hit@1", "skill_hit@3", "skill_hit@5", "skill_recall@5", "mrr", "must_not_rate"}},
-		{"matches at the threshold, of what is in scope", []string{
-			"right_match_rate", "wide_match_rate", "wrong_match_rate", "no_match_rate", "correct_rate", "domain_recall", "domain_precision", "domains_returned_mean", "shown_recall",
-		}},
-		{"out of scope", []string{"abstain_recall", "abstain_precision", "abstain_auroc"}},
-		{"questions to the user", []string{"question_rate", "question_right", "question_recall"}},
-		{"scores", []string{"ece"}},
-	}
-}
-
 // writeEvalFigures writes the figures that are known, with their intervals.
 func (a *app) writeEvalFigures(e *evaluation) {
-	kinds := map[string]eval.Figure{}
-	for _, k := range eval.Kinds() {
-		kinds[k.Name] = k
-	}
 	var tables []table
 	var titles []string
-	for _, p := range figuresParts() {
+	for _, p := range eval.Parts() {
 		var t table
-		for _, name := range p.names {
-			k := kinds[name]
+		for _, k := range p.Figures {
 			v := k.Of(e.cases.Figures)
 			if !v.Known() {
 				continue
 			}
 			draw, between := "", ""
-			if x, ok := e.intervals[name]; ok {
+			if x, ok := e.intervals[k.Name]; ok {
 				draw, between = bar(float64(v)), interval(x)
 			}
-			t.add(name, value(v, k.Rate), draw, between, k.What)
+			t.add(k.Name, value(v, k.Rate), draw, between, k.What)
 		}
 		if len(t.rows) > 0 {
-			tables, titles = append(tables, t), append(titles, p.title)
+			tables, titles = append(tables, t), append(titles, p.Title)
 		}
 	}
 	sameWidths(tables)
@@ -198,7 +184,7 @@ func sameWidths(tables []table) {
 // writeLayers compares layers with none on the same rows.
 func (a *app) writeLayers(e *evaluation) {
 	f := e.cases.Figures
-	a.heading("in layers, and without: all skills ranked, the best ones shown")
+	a.heading("In layers, and without: all skills ranked, the best ones shown")
 	t := table{right: []int{1, 2}}
 	t.add("", "layers", "flat")
 	for _, x := range []struct {
@@ -211,62 +197,29 @@ func (a *app) writeLayers(e *evaluation) {
 	} {
 		t.add(x.name, value(x.layered, true), value(x.flat, true))
 	}
-	t.add("tokens of a prompt, estimated", fmt.Sprintf("%.0f", f.TokensLayered), fmt.Sprintf("%.0f", f.TokensFlat))
+	t.add("tokens, estimated", fmt.Sprintf("%.0f", f.TokensLayered), fmt.Sprintf("%.0f", f.Flat.Tokens))
 	t.write(a.out, "  ", a.width())
-	fmt.Fprintln(a.out, "  flat tokens are those of the summaries of all skills")
-}
-
-// A breakdown is groups of rows of one sort.
-type breakdown struct {
-	noun, key string // for people, and in JSON
-	groups    []eval.Group
-	by        func(*eval.Figures) eval.Number // the worst go first
-}
-
-// breakdowns are the sorts that the rows have, the worst groups first.
-func breakdowns(rows []*eval.Row) []breakdown {
-	domain := func(f *eval.Figures) eval.Number { return f.DomainHit1 }
-	skill := func(f *eval.Figures) eval.Number { return f.SkillHit1 }
-	all := []breakdown{
-		{"domain", "domains", eval.Groups(rows, eval.ByDomain), domain},
-		{"skill", "skills", eval.Groups(rows, eval.BySkill), skill},
-		{"kind", "kinds", eval.Groups(rows, eval.ByKind), skill},
-		{"language", "langs", eval.Groups(rows, eval.ByLang), skill},
-		{"split", "splits", eval.Groups(rows, eval.BySplit), skill},
-	}
-	all = slices.DeleteFunc(all, func(b breakdown) bool { return len(b.groups) == 0 })
-	for _, b := range all {
-		eval.WorstFirst(b.groups, b.by)
-	}
-	return all
+	fmt.Fprintf(a.out, "  the summaries of all skills at once are %.0f tokens\n", f.TokensFlat)
 }
 
 func (a *app) writeGroups(e *evaluation, details bool) {
-	for _, b := range breakdowns(e.cases.Rows) {
-		most := len(b.groups)
+	for _, b := range eval.Breakdowns(e.cases.Rows) {
+		most := len(b.Groups)
 		if !details {
 			most = min(most, shownGroups)
 		}
-		a.heading("by " + b.noun + ", the worst first")
+		a.heading("By " + b.Noun + ", the worst first")
 		t := table{right: []int{0, 1, 2, 3, 4, 5}}
-		t.add("rows", "domain@1", "skill@1", "skill@5", "wrong", "none", b.noun)
-		for _, g := range b.groups[:most] {
+		t.add("rows", "domain@1", "skill@1", "skill@5", "wrong", "none", b.Noun)
+		for _, g := range b.Groups[:most] {
 			t.add(fmt.Sprint(g.N), value(g.DomainHit1, true), value(g.SkillHit1, true), value(g.SkillHit5, true),
-				value(g.WrongMatch, true), value(noMatch(g.Figures), true), clean(g.Name))
+				value(g.WrongMatch, true), value(g.Unmatched(), true), clean(g.Name))
 		}
 		t.write(a.out, "  ", a.width())
-		if more := len(b.groups) - most; more > 0 {
-			fmt.Fprintf(a.out, "  and %s (--details shows all)\n", plural(more, "more "+b.noun))
+		if more := len(b.Groups) - most; more > 0 {
+			fmt.Fprintf(a.out, "  and %s (--details shows all)\n", plural(more, "more "+b.Noun))
 		}
 	}
-}
-
-// noMatch is how often nothing matches, in a group of what is out of scope too.
-func noMatch(f *eval.Figures) eval.Number {
-	if !f.NoMatch.Known() {
-		return f.AbstainRecall
-	}
-	return f.NoMatch
 }
 
 func (a *app) writeConfusions(e *evaluation, details bool) {
@@ -278,7 +231,7 @@ func (a *app) writeConfusions(e *evaluation, details bool) {
 	if !details {
 		most = min(most, shownConfusions)
 	}
-	a.heading("confused: another skill ranks first than a right one")
+	a.heading("Confused: another skill ranks first than a right one")
 	for _, c := range all[:most] {
 		fmt.Fprintf(a.out, "  %d× %s → %s\n", c.N, clean(c.Right), clean(c.First))
 		width := cmp.Or(a.width(), defaultWidth)
@@ -294,6 +247,26 @@ func (a *app) writeConfusions(e *evaluation, details bool) {
 	}
 }
 
+// writeAstrayCases lists the utterances that did not come out as they should.
+func (a *app) writeAstrayCases(e *evaluation) {
+	a.heading("Astray")
+	for _, r := range e.cases.Rows {
+		why := eval.Astray(r)
+		if why == "" {
+			continue
+		}
+		a.fill("  ", "    ", fmt.Sprintf("%s:%d: %s", r.Case.File, r.Case.Line, r.Case.Text))
+		want, got := "nothing", "nothing"
+		if r.InScope() {
+			want = wanted(r.Domains, r.Case.Skills)
+		}
+		if len(r.Best) > 0 && len(r.Ranked) > 0 {
+			got = fmt.Sprintf("%s %s, %s first", r.Best[0].Name, against(r.Best[0].Score, e.conditions.Threshold), r.Ranked[0].Name)
+		}
+		a.fill("    "+why+"; want ", "      ", want+"; got "+got)
+	}
+}
+
 // summary is the text of a skill's summary.
 func (e *evaluation) summary(skill string) string {
 	i, ok := e.index.Lookup(skill)
@@ -305,7 +278,7 @@ func (e *evaluation) summary(skill string) string {
 
 // writeTurns writes the figures of dialogues.
 func (a *app) writeTurns(e *evaluation) {
-	a.heading("turns of dialogues")
+	a.heading("Turns of dialogues")
 	t := table{right: []int{1, 3}}
 	for _, k := range eval.TurnKinds() {
 		if v := k.Of(e.turns); v.Known() {
@@ -316,4 +289,17 @@ func (a *app) writeTurns(e *evaluation) {
 	fmt.Fprintf(a.out, "\n  tokens of a prompt %.0f in layers, %.0f flat; %.1f %% of what is shown came from caches\n",
 		e.replay.Layered, e.replay.Flat, 100*e.replay.CacheSaving)
 	fmt.Fprintln(a.out, "  intervals are of whole dialogues; `skillrouter replay` tells where turns went astray")
+}
+
+// writeEvalPage writes the report as a page.
+func (a *app) writeEvalPage(e *evaluation, file string) error {
+	p := page.Page{
+		Title: "How well skills are found", Files: e.files, Conditions: e.conditions, Notes: e.notes(),
+		Cases: e.cases, Intervals: e.intervals, Turns: e.turns, TurnIntervals: e.turnIntervals, Summary: e.summary,
+	}
+	if err := atomicfile.Replace(file, 0o644, p.Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "the report is in %s\n", clean(file))
+	return nil
 }

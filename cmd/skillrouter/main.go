@@ -195,8 +195,7 @@ skill that is to be used.
 Without --skills the known places that exist are taken, later ones over earlier:
 ~/.agents/skills, ~/.claude/skills, .agent/skills, .agents/skills,
 .claude/skills, skills. Where none exists, route, chat, list, show, domains and
-eval
-try out the built-in example catalog.
+eval try out the built-in example catalog.
 
 Every flag of all verbs can also be given in the environment, --max-summaries
 as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
