@@ -3,7 +3,10 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/go-analyze/charts"
 
@@ -16,6 +19,7 @@ const (
 	sky  = "#b9cde8"
 	red  = "#c8503c"
 	rose = "#efc4bb"
+	ink  = "#3a4653" // of texts
 )
 
 // Sizes in pixels; the page scales plots to its width.
@@ -53,28 +57,38 @@ type bars struct {
 	stacked bool
 	flat    bool // the bars lie
 	axis    string
-	height  int
-	width   int
-	format  func(float64) string
+
+	labelled int // labels that are written; 0: all that fit
+	height   int
+	width    int
+	format   func(float64) string
 }
 
 // draw returns the chart as SVG; the library escapes texts.
 func (b *bars) draw() (template.HTML, error) {
+	p := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: b.width, Height: b.height})
+	font := charts.FontStyle{FontSize: 11, FontColor: charts.ColorFromHex(ink)}
 	list := charts.NewSeriesListBar(b.values, charts.BarSeriesOption{Names: b.names})
 	o := charts.NewBarChartOptionWithSeries(list)
 	o.Theme = palette(b.colours)
 	o.Horizontal = b.flat
 	o.StackSeries = &b.stacked
-	o.CategoryAxis = charts.CategoryAxisOption{Labels: b.labels, LabelFontStyle: charts.NewFontStyleWithSize(11), Title: b.axis, TitleFontStyle: charts.NewFontStyleWithSize(11)}
-	value := charts.ValueAxisOption{Min: charts.Ptr(0.0), LabelFontStyle: charts.NewFontStyleWithSize(11), ValueFormatter: b.format}
-	if b.most > 0 {
-		value.Max = charts.Ptr(b.most)
+	labels := b.labels
+	if b.flat {
+		labels = make([]string, len(b.labels))
+		for i, s := range b.labels {
+			labels[i] = s + blanks(p, font, s)
+		}
 	}
-	o.ValueAxis = []charts.ValueAxisOption{value}
-	o.Legend = charts.LegendOption{SeriesNames: b.names, FontStyle: charts.NewFontStyleWithSize(11)}
+	o.CategoryAxis = charts.CategoryAxisOption{Labels: labels, LabelFontStyle: font, LabelCount: b.labelled, Title: b.axis, TitleFontStyle: font}
+	most := b.most
+	if most == 0 {
+		most = end(b.values)
+	}
+	o.ValueAxis = []charts.ValueAxisOption{{Min: charts.Ptr(0.0), Max: &most, LabelCount: steps + 1, LabelFontStyle: font, ValueFormatter: b.format}}
+	o.Legend = charts.LegendOption{SeriesNames: b.names, FontStyle: font}
 	o.Padding = charts.NewBox(8, 8, 8, 8)
 	o.ValueFormatter = b.format
-	p := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: b.width, Height: b.height})
 	if err := p.BarChart(o); err != nil {
 		return "", fmt.Errorf("drawing a plot: %w", err)
 	}
@@ -83,6 +97,49 @@ func (b *bars) draw() (template.HTML, error) {
 		return "", fmt.Errorf("drawing a plot: %w", err)
 	}
 	return template.HTML(svg), nil //nolint:gosec // made by the library, which escapes texts
+}
+
+// steps is how many steps an axis of values has.
+const steps = 5
+
+// end is where an axis of counts ends, so that its steps are round.
+func end(stacks [][]float64) float64 {
+	var most float64
+	for i := range stacks[0] {
+		var sum float64
+		for _, values := range stacks {
+			sum += values[i]
+		}
+		most = max(most, sum)
+	}
+	for step := 1.0; ; step *= 10 {
+		for _, round := range []float64{1, 2, 5} {
+			if steps*round*step >= most {
+				return steps * round * step
+			}
+		}
+	}
+}
+
+// blanks returns what is to follow a label so that it ends before the axis: the
+// font that the library measures with has no Han, which takes a whole em.
+func blanks(p *charts.Painter, font charts.FontStyle, label string) string {
+	missing := 0.0
+	for _, r := range label {
+		if wide(r) {
+			missing += font.FontSize*pixels - float64(p.MeasureText(string(r), 0, font).Width())
+		}
+	}
+	blank := p.MeasureText("| |", 0, font).Width() - p.MeasureText("||", 0, font).Width()
+	return strings.Repeat(" ", int(math.Ceil(max(missing, 0)/float64(max(blank, 1)))))
+}
+
+// pixels are those of a point as the library draws it.
+const pixels = 4. / 3
+
+// wide tells whether a character is as wide as it is high.
+func wide(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r >= 0x3000 && r < 0x3040 || r >= 0xff00 && r < 0xff61
 }
 
 func palette(colours []string) charts.ColorPalette {
@@ -153,7 +210,7 @@ const slots = 25
 // distribution counts scores by what they came to; a slot that the threshold
 // divides has both colours.
 func distribution(r *eval.Report, which func(*eval.Row) bool, names, colours []string, sort func(*eval.Row) int) (template.HTML, int, error) {
-	b := bars{names: names, values: make([][]float64, len(names)), colours: colours, stacked: true, axis: "score of the best domain", width: plotWidth, height: plotHeight, format: whole}
+	b := bars{names: names, values: make([][]float64, len(names)), colours: colours, stacked: true, axis: "score of the best domain", labelled: 6, width: plotWidth, height: plotHeight, format: whole}
 	for i := range b.values {
 		b.values[i] = make([]float64, slots)
 	}

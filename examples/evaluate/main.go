@@ -1,11 +1,12 @@
 // Command evaluate measures how well a catalog's skills are found: it routes
-// labelled utterances and prints the figures.
+// labelled utterances and prints the rates with their 95 % intervals.
 //
 //	go run ./examples/evaluate                                # the built-in catalog and utterances
 //	go run ./examples/evaluate ./skills utterances.jsonl      # your own
 //
 // A line of utterances is {"text": "…", "skills": ["…"], "domains": ["…"]}, or
-// {"text": "…", "oos": true} for one that no skill serves.
+// {"text": "…", "oos": true} for one that no skill serves. "skillrouter eval"
+// tells more of the same.
 package main
 
 import (
@@ -44,7 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	default:
 		return errors.New("usage: evaluate [SKILLS UTTERANCES]")
 	}
-	cases, err := eval.ReadCases(bytes.NewReader(data), path)
+	cases, err := eval.Read(bytes.NewReader(data), path)
 	if err != nil {
 		return err
 	}
@@ -53,26 +54,26 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	report, err := eval.Run(ctx, r.Router, cases, nil)
+	if err := eval.Check(r.Index(), cases); err != nil { // labels that the catalog does not have
+		return err
+	}
+	report, err := eval.Run(ctx, r.Router, cases.Cases, nil)
 	if err != nil {
 		return err
 	}
-	ix := r.Index()
-	fmt.Fprintf(out, "%d utterances, %d of them out of scope; %d skills in %d domains, embedder %s\n",
-		report.N, report.OutOfScope, len(ix.Skills()), len(ix.Domains()), ix.EmbedderID())
-	for _, figure := range []struct {
-		share eval.Number
-		what  string
-	}{
-		{report.SkillHit1, "have a right skill first"},
-		{report.SkillHit5, "have one among the first five"},
-		{report.DomainHit1, "have a right domain first"},
-		{report.RightMatch, "match one or two domains, a right one among them"},
-		{report.WrongMatch, "match only wrong ones"},
-		{report.NoMatch, "match nothing"},
-		{report.AbstainRecall, "of those out of scope match nothing"},
-	} {
-		fmt.Fprintf(out, "%5.1f %%  %s\n", 100*figure.share, figure.what)
+	c := report.Conditions
+	fmt.Fprintf(out, "%d utterances, %d of them out of scope; %d skills in %d domains, threshold %.2f, embedder %s\n",
+		report.N, report.OutOfScope, c.Skills, c.Domains, c.Threshold, c.Embedder)
+	intervals := eval.Intervals(report.Rows)
+	for _, figure := range eval.Kinds() {
+		x, ok := intervals[figure.Name] // of rates that there are rows for
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(out, "%5.1f %%  %5.1f to %5.1f  %s: %s\n", 100*figure.Of(report.Figures), 100*x[0], 100*x[1], figure.Name, figure.What)
+	}
+	for _, note := range report.Notes() {
+		fmt.Fprintln(out, note)
 	}
 	return nil
 }
