@@ -179,6 +179,10 @@ func (s *setReader) yaml(r io.Reader) error {
 		return nil
 	}
 	for _, n := range list.Content {
+		if aliased(n) {
+			s.wrong.add(s.set.File, n.Line, "a YAML alias: write it out")
+			continue
+		}
 		var v any
 		if err := n.Decode(&v); err != nil {
 			s.wrong.add(s.set.File, n.Line, "%v", err)
@@ -192,6 +196,12 @@ func (s *setReader) yaml(r io.Reader) error {
 		s.object(line, n.Line)
 	}
 	return nil
+}
+
+// aliased tells whether n holds an alias: a few lines of them stand for more
+// than any memory holds.
+func aliased(n *yaml.Node) bool {
+	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, aliased)
 }
 
 // object reads one case or dialogue.

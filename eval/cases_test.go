@@ -62,6 +62,7 @@ func TestRead(t *testing.T) {
 		{name: "a map", path: "c.yaml", text: "text: a\n", err: "c.yaml:1: it must be a list of cases: - text: …"},
 		{name: "a number in YAML", path: "c.yaml", text: "- text: 3\n  oos: true\n", err: "c.yaml:1: text is of type number: it must be a string"},
 		{name: "a key twice in YAML", path: "c.yaml", text: "- {text: b, oos: true}\n- text: a\n  text: b\n", err: `c.yaml:2: yaml: unmarshal errors:` + "\n" + `  line 3: mapping key "text" already defined at line 2`},
+		{name: "an alias in YAML", path: "c.yaml", text: "- &a {text: b, oos: true}\n- *a\n- text: c\n  skills: [&s x, *s]\n", err: "c.yaml:2: a YAML alias: write it out\nc.yaml:3: a YAML alias: write it out"},
 		{name: "a long line", text: strings.Repeat("x", maxLine+1), err: "cases.jsonl: a line is longer than 1048576 bytes"},
 		{
 			name: "mixed", text: `{"text":"a","oos":true}` + "\n" + `{"id":"a","turns":[{"user":"u"}]}`,

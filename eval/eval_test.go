@@ -2,13 +2,16 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"math"
 	"strings"
 	"testing"
 
 	"skillrouter"
+	"skillrouter/embed"
 	"skillrouter/examples"
+	"skillrouter/index"
 	"skillrouter/router"
 )
 
@@ -85,4 +88,46 @@ func TestRunNamed(t *testing.T) {
 	if row := rep.Rows[0]; !row.Named || !row.Shown || row.Abstained || row.SkillRank != 1 || row.FlatRank != 1 || rep.NoMatch != 0 || rep.WrongMatch != 0 || rep.DomainHit1 != 1 {
 		t.Errorf("got %+v", rep.Rows[0])
 	}
+}
+
+// An evaluation stops where the embedder fails, or where nothing is measured.
+func TestRunFails(t *testing.T) {
+	cases := exampleCases(t)[:3]
+	e := &flaky{}
+	e.Embedder, _ = embed.New()
+	r, err := skillrouter.Open(t.Context(), &skillrouter.Options{Embedder: e, FS: map[string]fs.FS{"examples": examples.Catalog()}}, "examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), r.Router, cases, nil); err != nil {
+		t.Fatal(err)
+	}
+	e.fails = true
+	if _, err := Run(t.Context(), r.Router, cases, nil); err == nil || !strings.Contains(err.Error(), "the embedder gave no vector") {
+		t.Errorf("the embedder fails: got %v", err)
+	}
+
+	blind := exampleRouter(t, router.Options{Without: index.Semantic | index.Lexical | index.Phrases})
+	if _, err := Run(t.Context(), blind.Router, cases, nil); err == nil || !strings.Contains(err.Error(), "nothing can be measured") {
+		t.Errorf("all evidence is left out: got %v", err)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, blind.Router, cases, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("the context has ended: got %v", err)
+	}
+}
+
+// flaky is an embedder that may fail.
+type flaky struct {
+	index.Embedder
+	fails bool
+}
+
+func (f *flaky) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if f.fails {
+		return nil, errors.New("gone")
+	}
+	return f.Embedder.Embed(ctx, texts)
 }

@@ -1,6 +1,9 @@
 package eval
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // layersMayCost is what layers may cost of a rate without being mentioned.
 const layersMayCost = 0.005
@@ -25,11 +28,22 @@ func (r *Report) Notes() []string {
 	return notes
 }
 
+// A threshold where no score is near decides as any other would, unless there
+// are only a few rows.
+const (
+	nearThreshold = 0.05
+	manyRows      = 20
+)
+
 // noteThreshold tells when the threshold is outside of the scores.
 func (r *Report) noteThreshold(note func(string, ...any)) {
 	low, high := r.Rows[0].Score, r.Rows[0].Score
+	near := 0
 	for _, row := range r.Rows {
 		low, high = min(low, row.Score), max(high, row.Score)
+		if math.Abs(row.Score-r.Conditions.Threshold) <= nearThreshold {
+			near++
+		}
 	}
 	// As float32, in which a score that equals the threshold is equal.
 	switch t := float32(r.Conditions.Threshold); {
@@ -37,6 +51,8 @@ func (r *Report) noteThreshold(note func(string, ...any)) {
 		note("the threshold %.4g has no effect: no utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
 	case float32(low) >= t:
 		note("the threshold %.4g has no effect: every utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
+	case near == 0 && len(r.Rows) >= manyRows:
+		note("no best domain scores within %.2f of the threshold %.4g: moving it there changes nothing", nearThreshold, r.Conditions.Threshold)
 	}
 }
 

@@ -28,6 +28,7 @@ func TestNotes(t *testing.T) {
 		{"nothing reaches the threshold", report(layered, []*Row{right(0.6), out}), []string{"0.72 has no effect: no utterance reaches it, the best domains score 0.10 to 0.60"}},
 		{"all reach it", report(with(func(c *Conditions) { c.Threshold = 0.005 }), []*Row{right(0.6), out}), []string{"0.005 has no effect: every utterance reaches it"}},
 		{"one reaches it exactly", report(with(func(c *Conditions) { c.Threshold = 0.9 }), []*Row{right(0.9), out}), nil},
+		{"none is near it", report(layered, append(manyOf(right(0.9), 20), out)), []string{"no best domain scores within 0.05 of the threshold 0.72"}},
 		{"flat", report(with(func(c *Conditions) { c.Mode = "flat" }), []*Row{right(0.9), out}), []string{"shown flat"}},
 		{"one domain", report(with(func(c *Conditions) { c.Domains = 1 }), []*Row{right(0.9), out}), []string{"one domain"}},
 		{"nothing out of scope", report(layered, []*Row{right(0.9), right(0.1)}), []string{"no case is out of scope"}},
@@ -36,7 +37,7 @@ func TestNotes(t *testing.T) {
 			[]string{"layers cost 42.9 points of what is shown: a right skill is among the summaries for 42.9 % of the utterances, a flat list of the best 25 would have it for 85.7 %; it is lost where nothing matches (14.3 %) or what matches does not show it (28.6 %)"},
 		},
 		{
-			"less than half a point", report(layered, append([]*Row{out, {Case: &Case{Skills: []string{"a"}}, FlatRank: 1, FlatShown: true}}, manyOf(right(0.9), 300)...)),
+			"less than half a point", report(layered, append([]*Row{out, right(0.7), {Case: &Case{Skills: []string{"a"}}, FlatRank: 1, FlatShown: true}}, manyOf(right(0.9), 300)...)),
 			nil,
 		},
 		{

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"skillrouter/eval"
@@ -35,6 +36,7 @@ func (a *app) writeEvaluation(e *evaluation, details bool) {
 	a.writeEvalHead(e)
 	if e.cases != nil {
 		a.writeEvalFigures(e)
+		a.writeScores(e)
 		a.writeLayers(e)
 		a.writeGroups(e, details)
 		a.writeConfusions(e, details)
@@ -179,6 +181,54 @@ func sameWidths(tables []table) {
 			}
 		}
 	}
+}
+
+// scoreSlots is how many columns a distribution of scores has.
+const scoreSlots = 25
+
+// writeScores draws how the scores of the best domains lie to the threshold.
+func (a *app) writeScores(e *evaluation) {
+	a.heading("Scores of the best domain, 0 to 1")
+	t := table{right: []int{1}}
+	for _, x := range []struct {
+		name string
+		is   func(*eval.Row) bool
+	}{
+		{"in scope, right", func(r *eval.Row) bool { return r.InScope() && r.DomainRank == 1 }},
+		{"in scope, wrong", func(r *eval.Row) bool { return r.InScope() && r.DomainRank != 1 }},
+		{"out of scope", func(r *eval.Row) bool { return r.Case.OutOfScope }},
+	} {
+		slots := make([]int, scoreSlots)
+		n := 0
+		for _, r := range e.cases.Rows {
+			if x.is(r) {
+				n++
+				slots[min(max(int(r.Score*scoreSlots), 0), scoreSlots-1)]++
+			}
+		}
+		if n > 0 {
+			t.add(x.name, fmt.Sprint(n), columnsOf(slots))
+		}
+	}
+	if at := e.conditions.Threshold; at > 0 {
+		t.add("", "", strings.Repeat(" ", min(int(at*scoreSlots), scoreSlots-1))+"^ threshold "+decimal(at))
+	}
+	t.write(a.out, "  ", a.width())
+}
+
+// columnsOf draws numbers as columns, the largest whole; "·" is none.
+func columnsOf(numbers []int) string {
+	heights := []rune("▁▂▃▄▅▆▇█")
+	most := slices.Max(numbers)
+	var b strings.Builder
+	for _, n := range numbers {
+		if n == 0 {
+			b.WriteRune('·')
+			continue
+		}
+		b.WriteRune(heights[(n*len(heights)-1)/most])
+	}
+	return b.String()
 }
 
 // writeLayers compares layers with none on the same rows.
