@@ -62,7 +62,7 @@ Without --cases the built-in utterances are measured over the example catalog.`,
   skillrouter eval --skills ./skills --cases cases.jsonl
   skillrouter eval --skills ./skills --cases cases.jsonl --html report.html
   skillrouter eval gate --skills ./skills --cases cases.jsonl --min domain_hit@1=0.9`,
-		Args: verbsOnly,
+		Args: casesByFlag,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withCases(cmd.Context(), &flags, func(c *catalog, sets []*eval.Set, dropped int) error {
 				e, err := a.evaluate(cmd.Context(), c, sets)
@@ -81,11 +81,22 @@ Without --cases the built-in utterances are measured over the example catalog.`,
 	return cmd
 }
 
+// casesByFlag refuses arguments, and tells where a file of cases belongs.
+func casesByFlag(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
+			return &useError{fmt.Errorf("unknown argument %q", args[0]), "cases are named by --cases " + args[0]}
+		}
+	}
+	return verbsOnly(cmd, args)
+}
+
 // An evaluation is what came of all cases and dialogues; one of them may be
 // nil.
 type evaluation struct {
 	files      []string
-	dropped    int // cases that were left out
+	places     []string // of the skills
+	dropped    int      // cases that were left out
 	conditions eval.Conditions
 	index      *index.Index
 
@@ -207,7 +218,7 @@ func (a *app) tellProblems(wrong *eval.CasesError) error {
 
 // evaluate measures all cases and dialogues.
 func (a *app) evaluate(ctx context.Context, c *catalog, sets []*eval.Set) (*evaluation, error) {
-	e := &evaluation{index: c.Index()}
+	e := &evaluation{index: c.Index(), places: c.places}
 	var cases []eval.Case
 	var dialogues []eval.Dialogue
 	for _, s := range sets {

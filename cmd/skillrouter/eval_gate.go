@@ -15,6 +15,7 @@ import (
 func (a *app) evalGateCommand() *cobra.Command {
 	var flags evalFlags
 	var least, most []string
+	var certain bool
 	cmd := &cobra.Command{
 		Use:   "gate --min FIGURE=BOUND --max FIGURE=BOUND",
 		Short: "Fail where figures miss bounds, for CI",
@@ -23,8 +24,9 @@ is 1 when one is missed. Figures are named as eval --json names them, such as
 domain_hit@1, shown_recall, flat.skill_hit@1 or turn_domain_hit@1; rates are from
 0 to 1. A figure that the cases have no rows for misses its bound.
 
-A change of one row in 100 moves a rate by a point: set bounds below what is
-reached by more than that, or look at the intervals that eval tells.`,
+One row of 100 moves a rate by a point, so bounds are best set below what is reached
+by more than that. With --certain the whole 95 % interval of a rate must keep its
+bound: then a few lucky rows do not pass the gate.`,
 		Example: `  skillrouter eval gate --skills ./skills --cases cases.jsonl --min domain_hit@1=0.93 --max wrong_match_rate=0.05`,
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,13 +43,14 @@ reached by more than that, or look at the intervals that eval tells.`,
 					return err
 				}
 				e.dropped = dropped
-				return a.gate(e, bounds)
+				return a.gate(e, bounds, certain)
 			})
 		},
 	}
 	flags.add(cmd.Flags())
 	cmd.Flags().StringArrayVar(&least, "min", nil, "`FIGURE=BOUND` that must be reached; may repeat")
 	cmd.Flags().StringArrayVar(&most, "max", nil, "`FIGURE=BOUND` that must not be passed; may repeat")
+	cmd.Flags().BoolVar(&certain, "certain", false, "compare the worse end of a rate's 95 % interval instead of the rate")
 	return cmd
 }
 
@@ -126,19 +129,34 @@ type gated struct {
 	Value  float64     `json:"value"` // of the bound
 	Got    eval.Number `json:"got"`   // null: the cases have no rows for it
 	OK     bool        `json:"ok"`
+
+	Interval *eval.Interval `json:"interval"` // 95 %; null where there is none
 }
 
 // gate compares and tells.
-func (a *app) gate(e *evaluation, bounds []bound) error {
+func (a *app) gate(e *evaluation, bounds []bound, certain bool) error {
 	figures, turns := e.figures()
+	intervals := e.allIntervals()
 	missed := 0
 	var all []gated
 	for _, b := range bounds {
 		g := gated{Figure: b.figure, Bound: "max", Value: b.value, Got: b.of(figures, turns)}
-		g.OK = g.Got.Known() && float64(g.Got) <= b.value
 		if b.least {
 			g.Bound = "min"
-			g.OK = g.Got.Known() && float64(g.Got) >= b.value
+		}
+		compared := g.Got
+		if x, ok := intervals[b.figure]; ok {
+			g.Interval = &x
+			switch {
+			case certain && b.least:
+				compared = x[0]
+			case certain:
+				compared = x[1]
+			}
+		}
+		// What is not known keeps no bound: NaN compares as false.
+		if g.OK = float64(compared) <= b.value; b.least {
+			g.OK = float64(compared) >= b.value
 		}
 		if !g.OK {
 			missed++
@@ -149,9 +167,10 @@ func (a *app) gate(e *evaluation, bounds []bound) error {
 		err := writeJSON(a.out, struct {
 			OK         bool            `json:"ok"`
 			N          int             `json:"n"`
+			Certain    bool            `json:"certain"` // intervals were compared
 			Bounds     []gated         `json:"bounds"`
 			Conditions eval.Conditions `json:"conditions"`
-		}{missed == 0, figures.N + turns.Labelled, all, e.conditions}, false)
+		}{missed == 0, figures.N + turns.Labelled, certain, all, e.conditions}, false)
 		if err != nil {
 			return err
 		}
@@ -168,7 +187,6 @@ func (a *app) writeGate(e *evaluation, bounds []bound, all []gated, missed int) 
 	a.writeEvalHead(e)
 	t := table{right: []int{3}}
 	t.add("", "figure", "bound", "got", "")
-	intervals := e.allIntervals()
 	for i, g := range all {
 		mark, sign, note := "✓", "≥", ""
 		if !bounds[i].least {
@@ -178,7 +196,7 @@ func (a *app) writeGate(e *evaluation, bounds []bound, all []gated, missed int) 
 			mark = "✗"
 		}
 		got := fmt.Sprintf("%.4g", float64(g.Got))
-		if x, ok := intervals[g.Figure]; ok {
+		if x := g.Interval; x != nil {
 			note = fmt.Sprintf("95 %%: %.3f–%.3f", x[0], x[1])
 		}
 		if !g.Got.Known() {

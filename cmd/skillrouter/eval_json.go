@@ -12,6 +12,7 @@ import (
 type evalOutput struct {
 	N     int      `json:"n"` // utterances and labelled turns
 	Files []string `json:"files"`
+	From  []string `json:"catalog"` // folders, .jsonl catalogs or the index file
 	*eval.Figures
 	*eval.TurnFigures
 	Intervals  map[string]eval.Interval `json:"intervals"`
@@ -58,7 +59,7 @@ type evalRow struct {
 func newEvalOutput(e *evaluation, details bool) *evalOutput {
 	figures, turns := e.figures()
 	out := &evalOutput{
-		N: figures.N + turns.Labelled, Files: orEmpty(e.files), Figures: figures, TurnFigures: turns,
+		N: figures.N + turns.Labelled, Files: orEmpty(e.files), From: orEmpty(e.places), Figures: figures, TurnFigures: turns,
 		Intervals: e.allIntervals(), Conditions: e.conditions, LeftOut: e.dropped, Notes: orEmpty(e.notes()),
 	}
 	if details {

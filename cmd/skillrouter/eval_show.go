@@ -93,12 +93,12 @@ func (a *app) writeEvalHead(e *evaluation) {
 		what = append(what, fmt.Sprintf("%.0f %% Chinese", 100*c.Chinese))
 	}
 	a.fill("", "", strings.Join(what, "; "))
-	a.fill("from ", "   ", strings.Join(cleanAll(e.files), ", "))
+	a.fill("from ", "   ", fmt.Sprintf("%s over %s", strings.Join(cleanAll(e.files), ", "), strings.Join(a.short(e.places), ", ")))
 	limit := fmt.Sprintf("at most %d summaries", c.Cap)
 	if c.Cap < 0 {
 		limit = "any number of summaries"
 	}
-	a.fill("over ", "   ", fmt.Sprintf("%s in %s, %s, threshold %s, %s, embedder %s, index %.12s, skillrouter %s",
+	a.fill("", "   ", fmt.Sprintf("%s in %s, %s, threshold %s, %s, embedder %s, index %.12s, skillrouter %s",
 		plural(c.Skills, "skill"), plural(c.Domains, "domain"), c.Mode, decimal(c.Threshold), limit, c.Embedder, c.Index, c.Version))
 }
 
@@ -344,7 +344,7 @@ func (a *app) writeTurns(e *evaluation) {
 // writeEvalPage writes the report as a page.
 func (a *app) writeEvalPage(e *evaluation, file string) error {
 	p := page.Page{
-		Title: "How well skills are found", Files: e.files, Conditions: e.conditions, Notes: e.notes(),
+		Title: "How well skills are found", Files: e.files, Places: e.places, Conditions: e.conditions, Notes: e.notes(),
 		Cases: e.cases, Intervals: e.intervals, Turns: e.turns, TurnIntervals: e.turnIntervals, Summary: e.summary,
 	}
 	if err := atomicfile.Replace(file, 0o644, p.Write); err != nil {

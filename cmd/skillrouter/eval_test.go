@@ -67,7 +67,7 @@ func anEvaluation(t *testing.T) *evaluation {
 		r.Took, r.Tokens, r.FlatTokens, r.AllTokens = time.Duration(i+1)*10*time.Microsecond, 300, 200, 2000
 	}
 	e := &evaluation{
-		files: []string{"cases.jsonl"}, index: r.Index(),
+		files: []string{"cases.jsonl"}, places: []string{"skills"}, index: r.Index(),
 		cases: &eval.Report{Figures: eval.Measure(rows), Rows: rows}, intervals: eval.Intervals(rows),
 		conditions: eval.Conditions{
 			Skills: 3, Domains: 2, Index: "0123456789abcdef", Embedder: "words/8", Threshold: 0.72, Cap: 25, Mode: "layered",

@@ -21,6 +21,7 @@ var layout string
 type Page struct {
 	Title      string
 	Files      []string // of the cases
+	Places     []string // of the skills
 	Conditions eval.Conditions
 	Notes      []string
 
@@ -124,15 +125,22 @@ func (p *Page) view() (*view, error) {
 			turns.Figures = appendKnown(turns.Figures, Figure{k.Name, k.What, k.Of(p.Turns), true, at(p.TurnIntervals, k.Name)})
 		}
 		v.Parts = append(v.Parts, turns)
+		drawn, err := byTurn(p.Turns)
+		if err != nil {
+			return nil, err
+		}
+		if drawn != nil {
+			v.Plots = append(v.Plots, *drawn)
+		}
 	}
 	if p.Cases == nil {
 		return v, nil
 	}
-	v.Cards, v.Parts = p.cards(), append(p.parts(), v.Parts...)
-	var err error
-	if v.Plots, err = plots(p.Cases); err != nil {
+	drawn, err := plots(p.Cases)
+	if err != nil {
 		return nil, err
 	}
+	v.Cards, v.Parts, v.Plots = p.cards(), append(p.parts(), v.Parts...), append(drawn, v.Plots...)
 	v.Groups = breakdowns(p.Cases.Rows)
 	text := func(skill string) string {
 		if p.Summary == nil {
@@ -211,7 +219,20 @@ func (p *Page) cards() []card {
 
 func (p *Page) parts() []part {
 	var parts []part
-	for _, x := range eval.Parts() {
+	rest := eval.Part{Title: "Without layers, and what it costs"}
+	told := map[string]bool{}
+	all := eval.Parts()
+	for _, x := range all {
+		for _, k := range x.Figures {
+			told[k.Name] = true
+		}
+	}
+	for _, k := range eval.Kinds() {
+		if !told[k.Name] {
+			rest.Figures = append(rest.Figures, k)
+		}
+	}
+	for _, x := range append(all, rest) {
 		one := part{Title: x.Title}
 		for _, k := range x.Figures {
 			one.Figures = appendKnown(one.Figures, Figure{k.Name, k.What, k.Of(p.Cases.Figures), k.Rate, at(p.Intervals, k.Name)})

@@ -53,7 +53,7 @@ func aPage(t *testing.T, mail, travel string) *Page {
 		Conditions: eval.Conditions{Skills: 3, Domains: 2, Index: "0123456789abcdef", Embedder: "words/8", Threshold: 0.72, Cap: 25, Mode: "layered", Chinese: 1. / 3, Version: "1.0", Latency: "a route"},
 	}
 	return &Page{
-		Title: "How well " + mail + " is found", Files: []string{mail + ".jsonl"}, Conditions: report.Conditions, Notes: report.Notes(),
+		Title: "How well " + mail + " is found", Files: []string{mail + ".jsonl"}, Places: []string{travel}, Conditions: report.Conditions, Notes: report.Notes(),
 		Cases: report, Intervals: eval.Intervals(rows), Summary: func(skill string) string { return "what " + skill + " does" },
 	}
 }
@@ -122,7 +122,7 @@ func TestParts(t *testing.T) {
 		{Position: eval.First, DomainHit: true}, {Position: eval.Switched},
 	}}})
 	got := written(t, &Page{Title: "Turns", Turns: turns, TurnIntervals: intervals})
-	for _, want := range []string{"1 dialogue with 2 turns, 2 of them labelled", "turn_domain_hit@1", "50.0 %"} {
+	for _, want := range []string{"turns that switch</text>", "1 dialogue with 2 turns, 2 of them labelled", "turn_domain_hit@1", "50.0 %"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -86,7 +87,7 @@ func (b *bars) draw() (template.HTML, error) {
 		most = end(b.values)
 	}
 	o.ValueAxis = []charts.ValueAxisOption{{Min: charts.Ptr(0.0), Max: &most, LabelCount: steps + 1, LabelFontStyle: font, ValueFormatter: b.format}}
-	o.Legend = charts.LegendOption{SeriesNames: b.names, FontStyle: font}
+	o.Legend = charts.LegendOption{SeriesNames: b.names, FontStyle: font, Show: charts.Ptr(len(b.names) > 1)}
 	o.Padding = charts.NewBox(8, 8, 8, 8)
 	o.ValueFormatter = b.format
 	if err := p.BarChart(o); err != nil {
@@ -283,6 +284,35 @@ func byDomain(r *eval.Report) (*plot, error) {
 	}
 	svg, err := b.draw()
 	return &plot{Title: "By domain, the worst first", About: about, SVG: svg, Wide: true}, err
+}
+
+// byTurn compares turns in their dialogue with the same by themselves.
+func byTurn(t *eval.TurnFigures) (*plot, error) {
+	b := bars{colours: []string{blue}, names: []string{"right"}, values: make([][]float64, 1), most: 1, flat: true, width: 2 * plotWidth, format: inPercent}
+	for _, x := range slices.Backward([]struct {
+		label string
+		value eval.Number
+	}{
+		{"best domain, in the dialogue", t.DomainHit1},
+		{"first turns", t.DomainHit1First},
+		{"turns that keep it", t.DomainHit1Kept},
+		{"turns that switch", t.DomainHit1Switched},
+		{"each utterance alone", t.AloneHit1},
+		{"first skill", t.SkillHit1},
+		{"right domain visible", t.DomainVisible},
+		{"right skill visible", t.SkillVisible},
+	}) {
+		if x.value.Known() {
+			b.labels = append(b.labels, x.label)
+			b.values[0] = append(b.values[0], float64(x.value))
+		}
+	}
+	if len(b.labels) == 0 {
+		return nil, nil
+	}
+	b.height = 60 + plotRow*len(b.labels)
+	svg, err := b.draw()
+	return &plot{Title: "Turns of dialogues", About: "Labelled turns whose best domain is right, routed in their dialogue and alone; whose first skill is; and where something right is visible.", SVG: svg, Wide: true}, err
 }
 
 func known(v eval.Number) float64 {
