@@ -39,8 +39,18 @@ func BySkill(r *Row) []string { return r.Case.Skills }
 // ByKind groups by what the case says of its kind.
 func ByKind(r *Row) []string { return given(r.Case.Kind) }
 
-// ByLang groups by what the case says of its language.
-func ByLang(r *Row) []string { return given(r.Case.Lang) }
+// ByLang groups by what the case says of its language; where it says nothing,
+// into "zh" and "other" by its Han characters.
+func ByLang(r *Row) []string {
+	switch {
+	case r.Case.Lang != "":
+		return []string{r.Case.Lang}
+	case chinese(r.Case.Text):
+		return []string{"zh"}
+	default:
+		return []string{"other"}
+	}
+}
 
 // BySplit groups by the part of the cases, such as "dev" or "test".
 func BySplit(r *Row) []string { return given(r.Case.Split) }
@@ -70,8 +80,8 @@ type Breakdown struct {
 	Groups []Group
 }
 
-// Breakdowns returns the groups of each sort that rows have: those of domains by
-// domain hit@1, the others by skill hit@1.
+// Breakdowns returns the groups of each sort of which rows have several: those
+// of domains by domain hit@1, the others by skill hit@1.
 func Breakdowns(rows []*Row) []Breakdown {
 	var all []Breakdown
 	for _, x := range []struct {
@@ -86,7 +96,7 @@ func Breakdowns(rows []*Row) []Breakdown {
 		{"split", BySplit, func(f *Figures) Number { return f.SkillHit1 }},
 	} {
 		groups := Groups(rows, x.keys)
-		if len(groups) == 0 {
+		if len(groups) < 2 { // it would say nothing new
 			continue
 		}
 		WorstFirst(groups, x.of)

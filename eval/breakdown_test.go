@@ -23,6 +23,24 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+func TestBreakdowns(t *testing.T) {
+	rows := tenRows()
+	rows[0].Case.Text, rows[1].Case.Lang, rows[2].Case.Split = "查一下天气", "de", "dev"
+	rows[0].Case.Kind, rows[1].Case.Kind = "plain", "odd"
+	got := map[string][]string{}
+	for _, b := range Breakdowns(rows) {
+		for _, g := range b.Groups {
+			got[b.Noun] = append(got[b.Noun], g.Name)
+		}
+	}
+	want := map[string][]string{
+		"domain": {"A", "B"}, "skill": {"b1", "a1", "a2"}, "kind": {"odd", "plain"}, "language": {"de", "other", "zh"}, // one split says nothing
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestConfusions(t *testing.T) {
 	rows := tenRows()
 	for i, r := range rows {

@@ -52,15 +52,23 @@ func Check(ix *index.Index, sets ...*Set) error {
 
 // Drop takes out of sets the cases and dialogues that name skills or domains
 // which the catalog does not have, for a catalog that is only a part of what
-// the cases were written for. It returns how many those were.
+// the cases were written for. Of must-not skills that are missing only the name
+// is dropped, unless it was all that the case said. It returns how many cases
+// and dialogues it took out.
 func Drop(ix *index.Index, sets ...*Set) (dropped int) {
-	names := newNames(ix)
+	n := newNames(ix)
 	for _, s := range sets {
 		before := len(s.Cases) + len(s.Dialogues)
-		s.Cases = slices.DeleteFunc(s.Cases, func(c Case) bool { return len(names.unknown(&c)) > 0 })
+		for i := range s.Cases {
+			c := &s.Cases[i]
+			if kept := slices.DeleteFunc(slices.Clone(c.Not), n.missing); len(kept) > 0 || c.OutOfScope || c.Question || c.InScope() {
+				c.Not = kept
+			}
+		}
+		s.Cases = slices.DeleteFunc(s.Cases, func(c Case) bool { return len(n.unknown(&c)) > 0 })
 		s.Dialogues = slices.DeleteFunc(s.Dialogues, func(d Dialogue) bool {
 			return slices.ContainsFunc(d.Turns, func(t Turn) bool {
-				return len(names.unknown(&Case{Skills: t.Skills, Domains: t.Domains})) > 0
+				return len(n.unknown(&Case{Skills: t.Skills, Domains: t.Domains})) > 0
 			})
 		})
 		dropped += before - len(s.Cases) - len(s.Dialogues)
@@ -85,10 +93,16 @@ func newNames(ix *index.Index) *names {
 	return n
 }
 
+// missing tells whether the catalog does not have a skill.
+func (n *names) missing(skill string) bool {
+	_, ok := n.ix.Lookup(skill)
+	return !ok
+}
+
 // unknown tells which labels of a case the catalog does not have.
 func (n *names) unknown(c *Case) (whats []string) {
 	for _, skill := range slices.Concat(c.Skills, c.Not) {
-		if _, ok := n.ix.Lookup(skill); !ok {
+		if n.missing(skill) {
 			whats = append(whats, fmt.Sprintf("the catalog has no skill %q%s", skill, suggestion(skill, n.skills)))
 		}
 	}

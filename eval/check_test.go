@@ -42,6 +42,11 @@ e.jsonl:1: the same id stands in d.jsonl:1 already`
 	if got := Drop(ix, dev, test, talk, again); got != 2 || len(dev.Cases) != 2 || len(talk.Dialogues) != 0 {
 		t.Errorf("dropped %d, left %v, %v", got, dev.Cases, talk.Dialogues)
 	}
+	not := set(t, "n.jsonl", `{"text":"a","not":["gone"]}
+{"text":"b","skills":["send-email"],"not":["gone","rent-car"]}`)
+	if got := Drop(ix, not); got != 1 || len(not.Cases) != 1 || fmt.Sprint(not.Cases[0].Not) != "[rent-car]" {
+		t.Errorf("dropped %d, left %+v", got, not.Cases)
+	}
 	if err := Check(ix, set(t, "a.jsonl", `{"text":"a","skills":["send-email"]}`), talk); err != nil {
 		t.Errorf("all is well, got %v", err)
 	}

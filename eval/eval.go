@@ -140,7 +140,7 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 		}
 	}
 	report := &Report{Rows: make([]*Row, len(cases))}
-	chinese := 0
+	han := 0
 	for i := range cases {
 		if o.Progress != nil && i%100 == 0 {
 			o.Progress(i, len(cases))
@@ -149,8 +149,8 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 		if report.Rows[i], err = m.row(ctx, &cases[i]); err != nil {
 			return nil, fmt.Errorf("eval: case %d: %w", i+1, err)
 		}
-		if text.HanShare(cases[i].Text) >= chineseShare {
-			chinese++
+		if chinese(cases[i].Text) {
+			han++
 		}
 	}
 	for i, row := range report.Rows { // not between the routes, which are timed
@@ -163,12 +163,12 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 	}
 	report.Figures = Measure(report.Rows)
 	report.Conditions = ConditionsOf(r, &o)
-	report.Conditions.Chinese = Number(ratio(chinese, len(cases)))
+	report.Conditions.Chinese = Number(ratio(han, len(cases)))
 	return report, nil
 }
 
-// chineseShare is the share of Han characters from which a text is Chinese.
-const chineseShare = 0.3
+// chinese tells whether a text is, by the share of its Han characters.
+func chinese(s string) bool { return text.HanShare(s) >= 0.3 }
 
 // A runner is one run.
 type runner struct {

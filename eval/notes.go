@@ -28,8 +28,8 @@ func (r *Report) Notes() []string {
 	return notes
 }
 
-// A threshold where no score is near decides as any other would, unless there
-// are only a few rows.
+// A threshold that no score is near decides as any other would. Of a few rows
+// that says nothing.
 const (
 	nearThreshold = 0.05
 	manyRows      = 20
@@ -37,6 +37,9 @@ const (
 
 // noteThreshold tells when the threshold is outside of the scores.
 func (r *Report) noteThreshold(note func(string, ...any)) {
+	if len(r.Rows) < manyRows {
+		return
+	}
 	low, high := r.Rows[0].Score, r.Rows[0].Score
 	near := 0
 	for _, row := range r.Rows {
@@ -51,7 +54,7 @@ func (r *Report) noteThreshold(note func(string, ...any)) {
 		note("the threshold %.4g has no effect: no utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
 	case float32(low) >= t:
 		note("the threshold %.4g has no effect: every utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
-	case near == 0 && len(r.Rows) >= manyRows:
+	case near == 0:
 		note("no best domain scores within %.2f of the threshold %.4g: moving it there changes nothing", nearThreshold, r.Conditions.Threshold)
 	}
 }

@@ -25,9 +25,10 @@ func TestNotes(t *testing.T) {
 		want   []string // what the notes hold, in order
 	}{
 		{"all is well", report(layered, []*Row{right(0.9), out}), nil},
-		{"nothing reaches the threshold", report(layered, []*Row{right(0.6), out}), []string{"0.72 has no effect: no utterance reaches it, the best domains score 0.10 to 0.60"}},
-		{"all reach it", report(with(func(c *Conditions) { c.Threshold = 0.005 }), []*Row{right(0.6), out}), []string{"0.005 has no effect: every utterance reaches it"}},
-		{"one reaches it exactly", report(with(func(c *Conditions) { c.Threshold = 0.9 }), []*Row{right(0.9), out}), nil},
+		{"nothing reaches the threshold", report(layered, append(manyOf(right(0.6), 20), out)), []string{"0.72 has no effect: no utterance reaches it, the best domains score 0.10 to 0.60"}},
+		{"all reach it", report(with(func(c *Conditions) { c.Threshold = 0.005 }), append(manyOf(right(0.6), 20), out)), []string{"0.005 has no effect: every utterance reaches it"}},
+		{"one reaches it exactly", report(with(func(c *Conditions) { c.Threshold = 0.9 }), append(manyOf(out, 20), right(0.9))), nil},
+		{"a few rows", report(layered, []*Row{right(0.6), out}), nil},
 		{"none is near it", report(layered, append(manyOf(right(0.9), 20), out)), []string{"no best domain scores within 0.05 of the threshold 0.72"}},
 		{"flat", report(with(func(c *Conditions) { c.Mode = "flat" }), []*Row{right(0.9), out}), []string{"shown flat"}},
 		{"one domain", report(with(func(c *Conditions) { c.Domains = 1 }), []*Row{right(0.9), out}), []string{"one domain"}},

@@ -188,7 +188,6 @@ const scoreSlots = 25
 
 // writeScores draws how the scores of the best domains lie to the threshold.
 func (a *app) writeScores(e *evaluation) {
-	a.heading("Scores of the best domain, 0 to 1")
 	t := table{right: []int{1}}
 	for _, x := range []struct {
 		name string
@@ -210,6 +209,10 @@ func (a *app) writeScores(e *evaluation) {
 			t.add(x.name, fmt.Sprint(n), columnsOf(slots))
 		}
 	}
+	if len(t.rows) == 0 {
+		return
+	}
+	a.heading("Scores of the best domain, 0 to 1")
 	if at := e.conditions.Threshold; at > 0 {
 		t.add("", "", strings.Repeat(" ", min(int(at*scoreSlots), scoreSlots-1))+"^ threshold "+decimal(at))
 	}
@@ -245,6 +248,9 @@ func (a *app) writeLayers(e *evaluation) {
 		{"skill_hit@5", f.SkillHit5, f.Flat.SkillHit5},
 		{"shown_recall", f.Shown, f.Flat.Shown},
 	} {
+		if !x.layered.Known() {
+			continue
+		}
 		t.add(x.name, value(x.layered, true), value(x.flat, true))
 	}
 	t.add("tokens, estimated", fmt.Sprintf("%.0f", f.TokensLayered), fmt.Sprintf("%.0f", f.Flat.Tokens))
