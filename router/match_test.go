@@ -83,7 +83,7 @@ func TestPair(t *testing.T) {
 		close     bool
 	}{
 		{"help me with the numbers", true},
-		{"show me the figures", false},
+		{"find the numbers", false},
 	} {
 		x := route(t, newRouter(t, ix, nil), test.utterance)
 		one, two := x.Domains[0].Score, x.Domains[1].Score

@@ -1,15 +1,13 @@
 // Command prior fits the weights that package index uses for catalogs without
-// triggers of their own: on sets of which only names and descriptions are
-// indexed, each set counting alike.
+// triggers of their own: on the example catalog, whose skills have bodies, and on
+// sets, all without their triggers, each counting alike.
 //
-//	go run ./bench/prior -sets DIR metatool hwu64 clinc150 crosswoz-zh
+//	go run ./bench/prior -sets DIR metatool hwu64 clinc150 crosswoz-zh api-bank
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -19,6 +17,7 @@ import (
 	"skillrouter/definitions"
 	"skillrouter/embed"
 	"skillrouter/eval"
+	"skillrouter/examples"
 	"skillrouter/index"
 )
 
@@ -44,9 +43,12 @@ func run(sets string, names []string) error {
 	if err != nil {
 		return err
 	}
-	var samples []index.Sample
+	samples, err := sample(e, definitions.Root{FS: examples.Catalog(), Path: "examples"}, "utterances.jsonl", examples.Utterances())
+	if err != nil {
+		return fmt.Errorf("the example catalog: %w", err)
+	}
 	for _, name := range names {
-		more, err := sample(e, filepath.Join(sets, name))
+		more, err := ofSet(e, filepath.Join(sets, name))
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -56,29 +58,33 @@ func run(sets string, names []string) error {
 	return nil
 }
 
-// sample scores the cases of a set over its catalog without triggers.
-func sample(e *embed.Static, dir string) ([]index.Sample, error) {
-	ctx := context.Background()
-	bare, err := withoutTriggers(filepath.Join(dir, "catalog.jsonl"))
+// ofSet scores the cases of a set over its catalog without triggers.
+func ofSet(e *embed.Static, dir string) ([]index.Sample, error) {
+	path := filepath.Join(dir, "queries-dev.jsonl")
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(filepath.Dir(bare))
-	catalog, err := definitions.Load(ctx, []definitions.Root{{Path: bare}}, nil)
+	return sample(e, definitions.Root{Path: filepath.Join(dir, "catalog.jsonl")}, path, data)
+}
+
+// sample scores the cases in data over the catalog at root, of which only names,
+// descriptions and bodies count: what is written for routers is left out.
+func sample(e *embed.Static, root definitions.Root, path string, data []byte) ([]index.Sample, error) {
+	ctx := context.Background()
+	catalog, err := definitions.Load(ctx, []definitions.Root{root}, nil)
 	if err != nil {
 		return nil, err
+	}
+	for i := range catalog.Skills {
+		s := &catalog.Skills[i]
+		s.Summary, s.Triggers, s.NotFor, s.DiffersFrom = "", nil, "", ""
 	}
 	ix, err := index.Build(ctx, catalog, e, nil)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "queries-dev.jsonl")
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	cases, err := eval.ReadCases(f, path)
+	cases, err := eval.ReadCases(bytes.NewReader(data), path)
 	if err != nil {
 		return nil, err
 	}
@@ -119,31 +125,4 @@ func sample(e *embed.Static, dir string) ([]index.Sample, error) {
 		add(u, nil, share*perSet*asked[l]/strange[l])
 	}
 	return samples, nil
-}
-
-// withoutTriggers writes the catalog anew without its triggers.
-func withoutTriggers(path string) (string, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	dir, err := os.MkdirTemp("", "prior")
-	if err != nil {
-		return "", err
-	}
-	var out bytes.Buffer
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var row map[string]any
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			return "", err
-		}
-		row["triggers"] = []string{}
-		if err := json.NewEncoder(&out).Encode(row); err != nil {
-			return "", err
-		}
-	}
-	bare := filepath.Join(dir, "catalog.jsonl")
-	return bare, os.WriteFile(bare, out.Bytes(), 0o600)
 }
