@@ -3,6 +3,7 @@ package router_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,5 +67,51 @@ func TestRankLooksEverywhere(t *testing.T) {
 	cancel()
 	if _, err := r.Rank(ctx, "x", 5, nil); err == nil {
 		t.Error("the context has ended: want its error")
+	}
+}
+
+// A question asks about its alternatives, the nearest domains that are near
+// enough; without one there are none.
+func TestAlternatives(t *testing.T) {
+	r, err := router.New(exampleCatalog(t), embedder(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := false
+	for _, utterance := range []string{"turn this PDF into text", "hello", "make it nicer", "something about my numbers", "这个怎么弄", "帮我整理一下"} {
+		route, err := r.Route(t.Context(), utterance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		question, ok := route.Question()
+		names := route.Alternatives()
+		if ok != (len(names) > 0) || len(names) > len(route.Nearest()) {
+			t.Errorf("%q: a question is %v, alternatives are %q", utterance, ok, names)
+		}
+		for _, n := range names {
+			asked = true
+			if !strings.Contains(question, n) {
+				t.Errorf("%q: the question %q does not name %q", utterance, question, n)
+			}
+		}
+	}
+	if !asked {
+		t.Error("no utterance raised a question: choose others")
+	}
+}
+
+// InForce has the numbers of the catalog and the defaults.
+func TestInForce(t *testing.T) {
+	ix := build(t, files{
+		"skillrouter.yaml":         "routing:\n  threshold: 0.6\n",
+		"mail/send-email/SKILL.md": skill("send-email", "Sends emails.", ""),
+		"travel/rent-car/SKILL.md": skill("rent-car", "Rents cars.", ""),
+	})
+	r, err := router.New(ix, embedder(t), &router.Options{MaxSummaries: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := r.InForce(); o.Threshold != 0.6 || o.MaxSummaries < 1<<20 || o.SummaryTurns != 5 || !r.Flat() {
+		t.Errorf("got %+v, flat %v", o, r.Flat())
 	}
 }

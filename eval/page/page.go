@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ type Page struct {
 // Write writes the page as HTML: the same for the same page, always.
 func (p *Page) Write(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"percent": percent, "interval": interval, "width": width, "value": value, "list": list, "join": strings.Join, "decimal": decimal,
+		"percent": percent, "interval": interval, "width": width, "value": value, "list": list, "join": strings.Join, "decimal": decimal, "base": filepath.Base,
 	}).Parse(layout)
 	if err != nil {
 		return fmt.Errorf("page: %w", err)
