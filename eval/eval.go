@@ -44,6 +44,7 @@ type Row struct {
 	Outcome   router.Outcome
 	Best      []Standing // the best three domains
 	Score     float64    // of the best domain, 0 if there is none
+	Reach     float64    // highest threshold at which something matches, see [router.Route.Reach]
 	Matched   []string   // domains that match, best first
 	Abstained bool       // nothing matched: no domain, and no skill was named
 	Asked     []string   // domains that the question to the user names; none if there is no question
@@ -255,7 +256,7 @@ func (m *runner) row(ctx context.Context, c *Case) (*Row, error) {
 	}
 	row := &Row{
 		Case: c, Domains: domainsOf(m.ix, c), Outcome: route.Outcome, Took: took, AllTokens: m.allTokens,
-		Score: float64(route.Top().Score), Abstained: !route.Matched(), Asked: route.Alternatives(), Tokens: route.Tokens().Total(),
+		Score: float64(route.Top().Score), Reach: float64(route.Reach()), Abstained: !route.Matched(), Asked: route.Alternatives(), Tokens: route.Tokens().Total(),
 	}
 	for i, d := range route.Domains {
 		if i < keptDomains {

@@ -67,7 +67,7 @@ type Figures struct {
 	// Abstention: no domain is returned and no skill was named.
 	AbstainPrecision Number `json:"abstain_precision"` // of the rows that matched nothing: out of scope; unknown if none is
 	AbstainRecall    Number `json:"abstain_recall"`    // of the rows out of scope: matched nothing
-	AbstainAUROC     Number `json:"abstain_auroc"`     // the best domain of a row in scope scores above that of one out of scope, ties counting half
+	AbstainAUROC     Number `json:"abstain_auroc"`     // a row in scope matches up to a higher threshold than one out of scope, ties counting half
 
 	Questions      int    `json:"questions"`       // rows where the user is to be asked
 	QuestionRate   Number `json:"question_rate"`   // their share
@@ -179,7 +179,7 @@ func Kinds() []Figure {
 		rate("abstain_recall", "of what is out of scope: matches nothing", 1, func(f *Figures) *Number { return &f.AbstainRecall }, func(r *Row) (float64, bool) {
 			return one(r.Abstained), r.Case.OutOfScope
 		}),
-		rate("abstain_auroc", "in scope scores above out of scope", 1, func(f *Figures) *Number { return &f.AbstainAUROC }, nil),
+		rate("abstain_auroc", "in scope matches longer than out of scope", 1, func(f *Figures) *Number { return &f.AbstainAUROC }, nil),
 		rate("question_rate", "the user is asked", 0, func(f *Figures) *Number { return &f.QuestionRate }, func(r *Row) (float64, bool) {
 			return one(len(r.Asked) > 0), true
 		}),
@@ -280,10 +280,10 @@ func Measure(rows []*Row) *Figures {
 		switch {
 		case r.Case.OutOfScope:
 			f.OutOfScope++
-			out = append(out, r.Score)
+			out = append(out, r.Reach)
 		case r.InScope():
 			f.InScope++
-			in = append(in, r.Score)
+			in = append(in, r.Reach)
 		}
 		took = append(took, float64(r.Took.Nanoseconds())/1000)
 	}

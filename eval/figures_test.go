@@ -94,7 +94,7 @@ func tenRows() []*Row {
 		{Case: &Case{Question: true}, Score: 0.9, Matched: a, Ranked: ranked("a1")},
 	}
 	for i, r := range rows {
-		r.Took = time.Duration(i+1) * 10 * time.Microsecond
+		r.Reach, r.Took = r.Score, time.Duration(i+1)*10*time.Microsecond
 		r.Tokens, r.FlatTokens, r.AllTokens = 100*(i+1), 200*(i+1), 4000
 	}
 	return rows

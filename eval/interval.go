@@ -89,7 +89,7 @@ func bootstrap(units int, means []unitMean, others map[string]func(drawn []float
 // A weightedAUROC is the AUROC of rows that count several times or not at all.
 type weightedAUROC struct {
 	rows  []*Row
-	order []int // of the rows in and out of scope, by score
+	order []int // of the rows in and out of scope, by reach
 }
 
 func newWeightedAUROC(rows []*Row) *weightedAUROC {
@@ -100,7 +100,7 @@ func newWeightedAUROC(rows []*Row) *weightedAUROC {
 		}
 	}
 	slices.SortStableFunc(a.order, func(i, j int) int {
-		return compare(rows[i].Score, rows[j].Score)
+		return compare(rows[i].Reach, rows[j].Reach)
 	})
 	return a
 }
@@ -120,8 +120,8 @@ func (a *weightedAUROC) value(drawn []float64) float64 {
 	var wins, in, out float64 // out: of those below
 	for i := 0; i < len(a.order); {
 		var tiedIn, tiedOut float64
-		score := a.rows[a.order[i]].Score
-		for ; i < len(a.order) && a.rows[a.order[i]].Score == score; i++ {
+		reach := a.rows[a.order[i]].Reach
+		for ; i < len(a.order) && a.rows[a.order[i]].Reach == reach; i++ {
 			if row := a.order[i]; a.rows[row].Case.OutOfScope {
 				tiedOut += drawn[row]
 			} else {

@@ -187,27 +187,48 @@ func (r *Route) decide(scores *index.Scores, a *asker) {
 }
 
 // pair lets the best two domains match if one of them is likely enough to be
-// right, and tells whether it did. One utterance seldom means both, so that
-// their scores, each the probability of one, add up.
+// right, and tells whether it did.
 func (r *Route) pair() bool {
-	var best []int
-	for i, d := range r.Domains {
-		if !d.Excluded {
-			best = append(best, i)
-		}
-		if len(best) == 2 {
-			break
-		}
-	}
-	if len(best) < 2 {
-		return false
-	}
-	one, two := &r.Domains[best[0]], &r.Domains[best[1]]
-	if two.Score < closeShare*one.Score || one.Score+two.Score < float32(r.Threshold) {
+	one, two := r.best()
+	if two == nil || two.Score < closeShare*one.Score || one.Score+two.Score < float32(r.Threshold) {
 		return false
 	}
 	one.Matched, two.Matched = true, true
 	return true
+}
+
+// best returns the best two domains that were not tried in vain; nil where there
+// are fewer.
+func (r *Route) best() (one, two *Domain) {
+	for i := range r.Domains {
+		switch d := &r.Domains[i]; {
+		case d.Excluded:
+		case one == nil:
+			one = d
+		default:
+			return one, d
+		}
+	}
+	return one, nil
+}
+
+// Reach returns the highest threshold at which the utterance matches a domain:
+// the best score or, since one utterance seldom means both, the sum of the best
+// two if they are close and two may match; at most 1. Where a skill is named
+// outright it is 1, without a domain 0.
+func (r *Route) Reach() float32 {
+	if r.Outcome == Direct {
+		return 1
+	}
+	one, two := r.best()
+	switch {
+	case one == nil:
+		return 0
+	case two == nil || r.snapshot.opts.MaxDomains < 2 || two.Score < closeShare*one.Score:
+		return one.Score
+	default:
+		return min(1, one.Score+two.Score)
+	}
 }
 
 // excluded tells whether a domain, or each skill of it, was tried in vain.

@@ -109,6 +109,35 @@ func TestPair(t *testing.T) {
 	}
 }
 
+// Reach is the highest threshold at which an utterance matches.
+func TestReach(t *testing.T) {
+	ix := exampleCatalog(t)
+	for _, most := range []int{0, 1} {
+		for i, u := range exampleUtterances {
+			if i%3 != 0 {
+				continue
+			}
+			r := newRouter(t, ix, &router.Options{MaxDomains: most})
+			reach := route(t, r, u).Reach()
+			at := func(threshold float32) bool {
+				if threshold > 1 {
+					return false
+				}
+				return route(t, newRouter(t, ix, &router.Options{Threshold: float64(threshold), MaxDomains: most}), u).Matched()
+			}
+			if reach > 0 && !at(reach) || reach < 1 && at(math.Nextafter32(reach, 2)) {
+				t.Errorf("%q, at most %d domains: reach %v, matches there %v, above it %v", u, most, reach, at(reach), at(math.Nextafter32(reach, 2)))
+			}
+		}
+	}
+	if got := route(t, newRouter(t, ix, nil), "/git-commit").Reach(); got != 1 {
+		t.Errorf("a skill that is named: %v", got)
+	}
+	if got := route(t, newRouter(t, ix, nil), " ").Reach(); got != 0 {
+		t.Errorf("nothing said: %v", got)
+	}
+}
+
 func TestMaxDomains(t *testing.T) {
 	x := route(t, newRouter(t, exampleCatalog(t), &router.Options{Threshold: -1, MaxDomains: 2}), "write an email")
 	if got := matched(x); len(got) != 2 || x.Outcome != router.Several || got[0] != x.Domains[0].Name || got[1] != x.Domains[1].Name {
