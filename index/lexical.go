@@ -67,7 +67,7 @@ func (lx *lexicon) slack() float32 { return moreWords * idf(0, lx.skills) }
 
 // appendHashes appends the distinct hashes of the terms of folded, sorted, to dst.
 func appendHashes(dst []uint64, folded []byte) []uint64 {
-	text.EachTerm(folded, func(term []byte) { dst = append(dst, hash(term)) })
+	text.EachKey(folded, func(term []byte) { dst = append(dst, hash(term)) })
 	slices.Sort(dst)
 	return slices.Compact(dst)
 }
@@ -157,7 +157,7 @@ func wordByte(b byte) bool {
 
 // eachHash calls yield with the hash of each term of folded, repeats included.
 func eachHash(folded []byte, yield func(h uint64, han bool)) {
-	text.EachTerm(folded, func(term []byte) {
+	text.EachKey(folded, func(term []byte) {
 		first, _ := utf8.DecodeRune(term)
 		yield(hash(term), text.IsHan(first))
 	})

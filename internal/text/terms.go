@@ -26,15 +26,29 @@ func Terms(s string) []string {
 // Words of ASCII letters are stemmed by steps 1 and 5 of Porter's algorithm (An
 // algorithm for suffix stripping, Program 14(3), 1980): plurals, -ed, -ing,
 // final y and final e. Derivations such as -ation stay apart.
-func EachTerm(folded []byte, yield func(term []byte)) {
+func EachTerm(folded []byte, yield func(term []byte)) { eachTerm(folded, true, yield) }
+
+// EachKey is [EachTerm] without the single characters of longer runs of Han,
+// which stand in so many words that they tell little: for lexical indexes.
+func EachKey(folded []byte, yield func(term []byte)) { eachTerm(folded, false, yield) }
+
+func eachTerm(folded []byte, singles bool, yield func(term []byte)) {
+	run := 0 // Han characters before i
 	for i := 0; i < len(folded); {
 		r, n := utf8.DecodeRune(folded[i:])
+		if !IsHan(r) {
+			run = 0
+		}
 		switch {
 		case IsHan(r):
-			yield(folded[i : i+n])
-			if next, m := utf8.DecodeRune(folded[i+n:]); IsHan(next) {
+			next, m := utf8.DecodeRune(folded[i+n:])
+			if singles || run == 0 && !IsHan(next) {
+				yield(folded[i : i+n])
+			}
+			if IsHan(next) {
 				yield(folded[i : i+n+m])
 			}
+			run++
 			i += n
 		case isWord(r):
 			end := wordEnd(folded, i)

@@ -134,3 +134,18 @@ func TestStop(t *testing.T) {
 		}
 	}
 }
+
+func TestEachKey(t *testing.T) {
+	for in, want := range map[string][]string{
+		"合并两个PDF文件": {"合并", "并两", "两个", "pdf", "文件"},
+		"车 票":       {"车", "票"},
+		"图a":        {"图", "a"},
+		"":          nil,
+	} {
+		var got []string
+		EachKey(AppendFold(nil, in), func(term []byte) { got = append(got, string(term)) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", in, diff)
+		}
+	}
+}
