@@ -84,3 +84,22 @@ func (ix *Index) Kept(name string) (*definitions.Skill, error) {
 	}
 	return ix.Get(name)
 }
+
+// Doc reads a document beside the skill of that name: one of the Docs of its
+// definition that are text. Anything else, paths out of the folder among it,
+// is an error that matches [io/fs.ErrNotExist] or says why the document cannot
+// be given. The result is the caller's. Safe for concurrent use.
+func (ix *Index) Doc(ctx context.Context, name, doc string) ([]byte, error) {
+	i, ok := ix.byName[name]
+	if !ok {
+		return nil, &NotFoundError{Skill: name}
+	}
+	if ix.source == nil {
+		return nil, fmt.Errorf("index: skill %q: the index is used without the folders it was built from", name)
+	}
+	text, err := ix.source.Doc(ctx, ix.skills[i].Ref, doc)
+	if err != nil {
+		return nil, fmt.Errorf("index: skill %q: %w", name, err)
+	}
+	return text, nil
+}

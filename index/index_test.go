@@ -332,3 +332,32 @@ func TestWithoutFolders(t *testing.T) {
 		}
 	}
 }
+
+func TestDoc(t *testing.T) {
+	dir := folders(t)
+	catalog, err := definitions.Load(t.Context(), []definitions.Root{{Path: dir}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := catalog.Skills[0].Name
+	folder := filepath.Join(dir, filepath.FromSlash(catalog.Skills[0].Ref.Dir))
+	if err := os.WriteFile(filepath.Join(folder, "guide.md"), []byte("guide\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ix, err := Build(t.Context(), catalog, &words{dim: 8}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ix.Doc(t.Context(), name, "guide.md"); err != nil || string(got) != "guide\n" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, doc := range []string{"no-such.md", "../" + filepath.Base(folder) + "/guide.md", "/etc/passwd", ""} {
+		if _, err := ix.Doc(t.Context(), name, doc); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: got %v", doc, err)
+		}
+	}
+	var notFound *NotFoundError
+	if _, err := ix.Doc(t.Context(), "no-such", "guide.md"); !errors.As(err, &notFound) {
+		t.Errorf("an unknown skill: %v", err)
+	}
+}

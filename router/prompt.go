@@ -65,15 +65,24 @@ func language(s string) string {
 // state gives equal bytes; the index comes first, so that prompts of one
 // session share their beginning.
 func (r *Route) Prompt() string {
+	layers := r.Layers()
 	var b block
-	for _, layer := range r.layers() {
-		b.add("", layer)
-	}
+	b.add("", layers.Index)
+	b.add("", layers.Summaries)
+	b.add("", layers.Definitions)
 	return b.String()
 }
 
-// layers are the parts of the prompt: the index, summaries, definitions.
-func (r *Route) layers() [3]string {
+// Layers are the parts of a prompt, each "" or ending in one line end. Joined
+// by blank lines they are the whole, see [Route.Prompt].
+type Layers struct {
+	Index       string // the domains; the same in each turn while catalog and Allow are; "" for a flat catalog
+	Summaries   string // what the turn shows of the domains, and notes on the turn
+	Definitions string // what is loaded
+}
+
+// Layers returns the parts of the prompt, for hosts that place them apart.
+func (r *Route) Layers() Layers {
 	s := r.snapshot
 	lang := s.opts.Lang
 	layer1 := s.layer1
@@ -90,7 +99,7 @@ func (r *Route) layers() [3]string {
 			one.add(p.index, layer1+"\n"+p.choose)
 		}
 		if len(r.nearest) > 0 {
-			one.add("", fmt.Sprintf(p.nearest, list(r.Nearest(), p.comma)))
+			two.add("", fmt.Sprintf(p.nearest, list(r.Nearest(), p.comma)))
 		}
 	}
 	if len(r.gone) > 0 {
@@ -140,7 +149,7 @@ func (r *Route) layers() [3]string {
 	for _, d := range r.Loaded {
 		three.add("", definitions.Render(d, definitions.RenderOptions{Extension: slices.Contains(r.Extended, d.Name)}))
 	}
-	return [3]string{one.String(), two.String(), three.String()}
+	return Layers{one.String(), two.String(), three.String()}
 }
 
 // A block is parts of a prompt with a blank line between them.

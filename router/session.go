@@ -56,9 +56,10 @@ var ErrBusy = errors.New("router: another call of the session is under way")
 //	any          Load, LoadExtension,           definitions  a task begins, if none runs
 //	             LoadDomain (load, …)
 //	any          Use (use)                      the same     a decision is noted
+//	definitions  Unload (unload)                summaries    what was loaded may come back without reading it
 //	definitions  Reject (reject)                summaries    the skill is left out
-//	definitions  2 turns without a Use          summaries    what was loaded is left out
-//	             (stalled)
+//	definitions  2 turns without a Use          summaries    what was loaded is left out,
+//	             (stalled)                                   unless it is pinned
 //	summaries    2 turns without a decision     domains      the domains shown are left out
 //	             (stalled)
 //	domains      2 turns without a decision     the same     no more questions
@@ -320,6 +321,7 @@ func (s *Session) Reject(ctx context.Context, skill, reason string) error {
 		st.Stalls = 0 // the host is at work
 		st.leaveOut(skill, true, st.Turn+1+triedTurns)
 		st.unload(skill)
+		st.definitions.Unpin(skill)
 		for i := range st.Visible {
 			v := &st.Visible[i]
 			v.Skills = slices.DeleteFunc(v.Skills, func(n string) bool { return n == skill })
@@ -366,26 +368,11 @@ func (s *Session) End(ctx context.Context) error {
 // Prompt returns the whole visible block as it is now: what Route decided and
 // what was loaded or chosen since. Right after Route it equals [Route.Prompt].
 func (s *Session) Prompt(ctx context.Context) (string, error) {
-	r, err := s.visible(ctx)
+	r, err := s.Visible(ctx)
 	if err != nil {
 		return "", err
 	}
 	return r.Prompt(), nil
-}
-
-// visible is what is in the prompt now, as a route.
-func (s *Session) visible(ctx context.Context) (*Route, error) {
-	var r *Route
-	err := s.view(ctx, func(t *turn) {
-		a := t.asker(false)
-		r = &Route{snapshot: t.snap, Flat: t.snap.flat, allow: a.allow, gone: t.st.Gone}
-		r.keep(a)
-		for _, name := range t.st.Nearest {
-			r.nearest = append(r.nearest, Domain{Name: name})
-		}
-		r.Loaded, r.Extended = s.loaded(t.snap, t.st), t.st.extended()
-	})
-	return r, err
 }
 
 // State is a session at one moment.

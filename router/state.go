@@ -36,6 +36,8 @@ func (l Layer) String() string {
 //
 //	task-begin  a task begins
 //	use         the host tells that a skill is used
+//	unload      the host takes loaded skills out of the prompt
+//	pin, unpin  a loaded skill is kept for the session, or for the task again
 //	expired     summaries of a domain were kept for their turns
 //	evicted     something made room
 //	changed     a text was changed in the catalog: what was kept of it is dropped
@@ -261,6 +263,17 @@ func (st *state) shed() bool {
 
 func (st *state) unload(skill string) {
 	st.Loaded = slices.DeleteFunc(st.Loaded, func(name string) bool { return name == skill })
+}
+
+// pinned are the definitions that outlive the task.
+func (st *state) pinned() []string {
+	var names []string
+	for _, e := range st.definitions.Entries() {
+		if e.Pinned {
+			names = append(names, e.Key)
+		}
+	}
+	return names
 }
 
 // extended are the loaded definitions that stand in the prompt with their

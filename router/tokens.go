@@ -24,13 +24,13 @@ func (r *Route) Tokens() Tokens {
 	if count == nil {
 		count, estimated = text.Tokens, true
 	}
-	layers := r.layers()
-	return Tokens{Index: count(layers[0]), Summaries: count(layers[1]), Definitions: count(layers[2]), Estimated: estimated}
+	layers := r.Layers()
+	return Tokens{Index: count(layers.Index), Summaries: count(layers.Summaries), Definitions: count(layers.Definitions), Estimated: estimated}
 }
 
 // Tokens counts the visible block as it is now, see [Session.Prompt].
 func (s *Session) Tokens(ctx context.Context) (Tokens, error) {
-	r, err := s.visible(ctx)
+	r, err := s.Visible(ctx)
 	if err != nil {
 		return Tokens{}, err
 	}

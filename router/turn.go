@@ -136,10 +136,18 @@ func (t *turn) stall() {
 	st.Stalls++
 	switch {
 	case st.Layer == Definitions && st.Stalls >= o.Stalled.Definitions:
-		out := slices.Clone(st.Loaded)
-		st.Loaded = nil
-		for _, name := range out {
-			st.leaveOut(name, true, st.Turn+triedTurns)
+		var out []string
+		pinned := st.pinned()
+		for _, name := range slices.Clone(st.Loaded) {
+			if !slices.Contains(pinned, name) {
+				out = append(out, name)
+				st.unload(name)
+				st.leaveOut(name, true, st.Turn+triedTurns)
+			}
+		}
+		st.Stalls = 0
+		if len(out) == 0 {
+			return // what is pinned is there because somebody wants it there
 		}
 		t.back(out)
 		t.settle(Event{Rule: "stalled", Names: out})
