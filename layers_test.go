@@ -57,7 +57,7 @@ func theMap() layering {
 			{"cache/cachetest", []string{"cache"}},
 			{"router", []string{"index", "cache", "domains", "summaries", "definitions", "internal/text"}},
 			{".", []string{"router", "index", "embed", "definitions"}},
-			{"agent", []string{"router", "index", "summaries", "definitions"}},
+			{"agent", []string{"router", "index", "summaries", "definitions", "internal/text"}},
 			{"eval", []string{".", "router", "index", "embed", "domains", "summaries", "definitions", "internal/text"}},
 			{"eval/page", []string{"eval"}},
 			{"keeper", []string{".", "router", "index", "domains", "summaries", "definitions", "internal/text"}},

@@ -1,0 +1,407 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"skillrouter/definitions"
+	"skillrouter/index"
+	"skillrouter/internal/text"
+	"skillrouter/router"
+	"skillrouter/summaries"
+)
+
+// handle does a call that handles skills.
+func (k *Kit) handle(ctx context.Context, tool, args string) (string, error) {
+	var a struct {
+		LoadArgs
+		Name, Domain, Reason, Query, Path string
+	}
+	if err := arguments(args, &a); err != nil {
+		return "", err
+	}
+	if a.Skill == "" {
+		a.Skill = a.Name
+	}
+	switch tool {
+	case toolLoad:
+		return k.load(ctx, tool, a.LoadArgs)
+	case toolLoadNamed:
+		return k.load(ctx, tool, LoadArgs{Skill: a.Skill, Mode: Session})
+	case toolSelectDocs:
+		return k.selectDocs(ctx, SelectDocsArgs{Skill: a.Skill, Docs: a.Docs, IncludeAllDocs: a.IncludeAllDocs, Mode: string(a.Mode)})
+	case toolExtension:
+		return k.loadExtension(ctx, a.Skill)
+	case toolLoadDomain:
+		return k.loadDomain(ctx, a.Domain, a.Reason)
+	case toolUnload:
+		return k.unload(ctx, a.Skill)
+	case toolList:
+		return k.list(ctx, a.Domain)
+	case toolSearch:
+		return k.search(ctx, a.Query)
+	case toolStatus:
+		return k.status(ctx)
+	default:
+		return k.readFile(ctx, a.Path)
+	}
+}
+
+// errNotFound is what a model is told of a skill that does not exist for it.
+var errNotFound = errors.New("skill not found")
+
+// load loads a skill, and returns what to tell. What does not exist is an
+// errNotFound; nothing is loaded then, nor on any other error.
+func (k *Kit) load(ctx context.Context, cause string, args LoadArgs) (string, error) {
+	if args.Mode != "" && args.Mode != Once && args.Mode != Turn && args.Mode != Session {
+		return "", fmt.Errorf("mode %q is not once, turn or session", args.Mode)
+	}
+	now, _, err := k.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	def, err := k.find(ctx, now, args.Skill, cause != causeResume)
+	if err != nil {
+		return "", err
+	}
+	args.Skill = def.Name
+	known, unknown := split(args.Docs, documents(def))
+	args.Docs = known
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.clash(ctx, now, def); err != nil {
+		return "", err
+	}
+	if _, err := k.s.Load(ctx, def.Name); err != nil {
+		return "", gone(err)
+	}
+	if err := k.hold(ctx, def.Name, args.Mode); err != nil {
+		return "", err
+	}
+	k.st.Commit(Change{Turn: now.Turn, Agent: k.agent, Cause: cause, Skills: []string{def.Name}, Delta: LoadDelta(k.agent, args)})
+	return resultLoaded + def.Name + tellUnknown(unknown, def), nil
+}
+
+// hold pins a skill that is loaded for the session from now on, and lets go of
+// one that no longer is.
+func (k *Kit) hold(ctx context.Context, skill string, mode Mode) error {
+	before, loaded := k.st.read(k.agent, k.o.Mode)[skill]
+	if mode == "" {
+		mode = k.o.Mode
+		if loaded {
+			mode = before.mode
+		}
+	}
+	pinned := loaded && before.mode == Session
+	switch {
+	case mode == Session && !pinned:
+		return k.s.Pin(ctx, skill)
+	case mode != Session && pinned:
+		return k.s.Unpin(ctx, skill)
+	}
+	return nil
+}
+
+// gone makes the error of a skill that is not there that of the tool.
+func gone(err error) error {
+	var notFound *index.NotFoundError
+	if errors.As(err, &notFound) {
+		return errNotFound
+	}
+	return err
+}
+
+// find returns the definition of the skill that a model means. One that is
+// only for people must have been named by the user, or stand there already.
+func (k *Kit) find(ctx context.Context, now *router.Route, given string, byModel bool) (*definitions.Skill, error) {
+	ix := now.Index()
+	name := given
+	for _, form := range forms(given) {
+		if _, ok := ix.Lookup(form); ok {
+			name = form
+			break
+		}
+	}
+	exists, err := k.s.Exists(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if exists && byModel {
+		i, _ := ix.Lookup(name)
+		isLoaded := slices.ContainsFunc(now.Loaded, func(d *definitions.Skill) bool { return d.Name == name })
+		exists = !ix.Skills()[i].Summary.Manual || isLoaded || strings.Contains(k.said(), text.Fold(name))
+	}
+	if !exists {
+		if near := k.nearest(ctx, ix, given); len(near) > 0 {
+			return nil, fmt.Errorf("%w\nnearest names: %s", errNotFound, strings.Join(near, ", "))
+		}
+		return nil, errNotFound
+	}
+	def, err := ix.Kept(name)
+	if err != nil {
+		return nil, gone(err)
+	}
+	return k.definition(name, def)
+}
+
+// clash refuses a skill that declares a tool which another loaded one, or the
+// agent itself, has already.
+func (k *Kit) clash(ctx context.Context, now *router.Route, def *definitions.Skill) error {
+	var unused Receipt
+	others := k.loaded(now, "", &unused)
+	for _, t := range k.toolsOf(ctx, def).tools {
+		name := t.Function.Name
+		if slices.ContainsFunc(k.o.Tools, func(o Tool) bool { return o.Function.Name == name }) {
+			return fmt.Errorf("skill %q declares the tool %q, which the agent has itself: it was not loaded", def.Name, name)
+		}
+		for _, b := range others {
+			if b.skill != def.Name && slices.ContainsFunc(k.toolsOf(ctx, b.def).tools, func(o Tool) bool { return o.Function.Name == name }) {
+				return fmt.Errorf("skills %q and %q both declare the tool %q: %q was not loaded; unload %q first", b.skill, def.Name, name, def.Name, b.skill)
+			}
+		}
+	}
+	return nil
+}
+
+// split tells names that are among known from those that are not.
+func split(names, known []string) (in, out []string) {
+	for _, n := range names {
+		if slices.Contains(known, n) {
+			in = append(in, n)
+		} else {
+			out = append(out, n)
+		}
+	}
+	return in, out
+}
+
+// tellUnknown says which documents there are not, and which there are.
+func tellUnknown(unknown []string, def *definitions.Skill) string {
+	if len(unknown) == 0 {
+		return ""
+	}
+	there := "none"
+	if names := documents(def); len(names) > 0 {
+		there = strings.Join(names, ", ")
+	}
+	return "\nunknown documents: " + strings.Join(unknown, ", ") + "; there are: " + there
+}
+
+// selectDocs chooses the documents of a loaded skill.
+func (k *Kit) selectDocs(ctx context.Context, args SelectDocsArgs) (string, error) {
+	switch args.Mode {
+	case "", "add", "replace", "clear":
+	default:
+		return "", fmt.Errorf("mode %q is not add, replace or clear", args.Mode)
+	}
+	now, _, err := k.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	def, err := k.find(ctx, now, args.Skill, true)
+	if err != nil {
+		return "", err
+	}
+	args.Skill = def.Name
+	known, unknown := split(args.Docs, documents(def))
+	args.Docs = known
+	loaded := false
+	k.st.update(k.agent, func(get func(string) []byte) (Change, bool) {
+		if loaded = get(LoadedKey(k.agent, def.Name)) != nil; loaded {
+			args = args.Over(get(DocsKey(k.agent, def.Name)))
+		}
+		return Change{Turn: now.Turn, Cause: toolSelectDocs, Skills: []string{def.Name}, Delta: SelectDocsDelta(k.agent, args)}, loaded
+	})
+	if !loaded {
+		return "", fmt.Errorf("skill not loaded: %s: load it first", def.Name)
+	}
+	chosen := "none"
+	switch {
+	case args.Mode == "clear":
+	case args.IncludeAllDocs:
+		chosen = "all"
+	case len(args.Docs) > 0:
+		chosen = strings.Join(args.Docs, ", ")
+	}
+	return resultDocs + def.Name + ": " + chosen + tellUnknown(unknown, def), nil
+}
+
+// loadExtension loads a skill with its extension.
+func (k *Kit) loadExtension(ctx context.Context, skill string) (string, error) {
+	now, _, err := k.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	def, err := k.find(ctx, now, skill, true)
+	if err != nil {
+		return "", err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.clash(ctx, now, def); err != nil {
+		return "", err
+	}
+	if _, err := k.s.LoadExtension(ctx, def.Name); err != nil {
+		return "", plain(err)
+	}
+	k.st.Commit(Change{Turn: now.Turn, Agent: k.agent, Cause: toolExtension, Skills: []string{def.Name}, Delta: LoadDelta(k.agent, LoadArgs{Skill: def.Name})})
+	return resultExtension + def.Name, nil
+}
+
+// plain is an error of the session as a model is told it.
+func plain(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "router: ")) }
+
+// loadDomain loads all skills of a domain, for a reason.
+func (k *Kit) loadDomain(ctx context.Context, domain, reason string) (string, error) {
+	now, _, err := k.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	domain = domainName(now.Index(), domain)
+	members, err := now.Index().DomainSummaries(domain)
+	if err != nil {
+		return "", fmt.Errorf("domain not found\n%s", strings.TrimRight(now.Layers().Index, "\n"))
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, m := range members {
+		if exists, err := k.s.Exists(ctx, m.Skill); err != nil || !exists {
+			continue
+		}
+		def, err := now.Index().Kept(m.Skill)
+		if err == nil {
+			err = k.clash(ctx, now, def)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	all, err := k.s.LoadDomain(ctx, domain, reason)
+	if err != nil {
+		return "", plain(err)
+	}
+	c := Change{Turn: now.Turn, Agent: k.agent, Cause: toolLoadDomain, Reason: reason, Delta: Delta{}}
+	for _, def := range all {
+		c.Skills = append(c.Skills, def.Name)
+		for key, value := range LoadDelta(k.agent, LoadArgs{Skill: def.Name}) {
+			c.Delta[key] = value
+		}
+	}
+	k.st.Commit(c)
+	return resultLoaded + strings.Join(c.Skills, ", "), nil
+}
+
+// unload takes a skill out. One that is not loaded is no error.
+func (k *Kit) unload(ctx context.Context, skill string) (string, error) {
+	now, _, err := k.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, form := range forms(skill) {
+		if k.st.Get(LoadedKey(k.agent, form)) == nil {
+			continue
+		}
+		if err := k.s.Unload(ctx, form); err != nil {
+			return "", err
+		}
+		k.st.Commit(Change{Turn: now.Turn, Agent: k.agent, Cause: toolUnload, Skills: []string{form}, Delta: UnloadDelta(k.agent, form)})
+		return "unloaded: " + form, nil
+	}
+	return "not loaded: " + skill, nil
+}
+
+// list shows the domains or, chosen by it, the skills of one.
+func (k *Kit) list(ctx context.Context, domain string) (string, error) {
+	now, _, err := k.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	layers := now.Layers()
+	if now.Flat {
+		return strings.TrimRight(layers.Summaries, "\n"), nil
+	}
+	if strings.TrimSpace(domain) == "" {
+		return strings.TrimRight(layers.Index, "\n"), nil
+	}
+	if err := k.s.Choose(ctx, domainName(now.Index(), domain)); err != nil {
+		var notFound *router.DomainNotFoundError
+		if errors.As(err, &notFound) {
+			return "", fmt.Errorf("domain not found\n%s", strings.TrimRight(layers.Index, "\n"))
+		}
+		return "", err
+	}
+	if now, err = k.s.Visible(ctx); err != nil {
+		return "", err
+	}
+	return summariesOf(now), nil
+}
+
+// mostFound is how many skills a search shows.
+const mostFound = 8
+
+// search shows the skills nearest to a query.
+func (k *Kit) search(ctx context.Context, query string) (string, error) {
+	if strings.TrimSpace(query) == "" {
+		return "", errors.New("the query is empty: say what is to be done")
+	}
+	found, err := k.s.Search(ctx, query)
+	if err != nil {
+		return "", err
+	}
+	ix := found.Index()
+	var lines []byte
+	n := 0
+	for _, c := range found.Candidates {
+		i, ok := ix.Lookup(c.Name)
+		if !ok || n == mostFound || ix.Skills()[i].Summary.Manual {
+			continue
+		}
+		lines = append(summaries.AppendLine(lines, &ix.Skills()[i].Summary), '\n')
+		n++
+	}
+	if n == 0 {
+		return "no skill found", nil
+	}
+	return strings.TrimRight(string(lines), "\n"), nil
+}
+
+// status tells what is loaded.
+func (k *Kit) status(ctx context.Context) (string, error) {
+	now, _, err := k.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	var r Receipt
+	blocks := k.loaded(now, k.shownOnce().Step, &r)
+	if len(blocks) == 0 {
+		return "no skill is loaded", nil
+	}
+	var b strings.Builder
+	b.WriteString("loaded:")
+	for _, s := range blocks {
+		fmt.Fprintf(&b, "\n- %s (%s)", s.skill, s.mode)
+		docs := s.docs
+		if s.all {
+			docs = documents(s.def)
+		}
+		if len(docs) > 0 {
+			fmt.Fprintf(&b, "; documents: %s", strings.Join(docs, ", "))
+		}
+		if s.extension {
+			b.WriteString("; with its extension")
+		}
+		var tools []string
+		for _, t := range k.toolsOf(ctx, s.def).tools {
+			tools = append(tools, t.Function.Name)
+		}
+		if len(tools) > 0 {
+			fmt.Fprintf(&b, "; tools: %s", strings.Join(tools, ", "))
+		}
+	}
+	return b.String(), nil
+}

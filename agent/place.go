@@ -1,0 +1,252 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"skillrouter/definitions"
+	"skillrouter/router"
+)
+
+// overview is what a strategy tells of the skills that there are.
+func (k *Kit) overview(d *draft) string {
+	layers := d.now.Layers()
+	switch k.o.Strategy {
+	case ToolResult:
+		if d.now.Flat {
+			return layers.Summaries
+		}
+		return layers.Index // constant in a session; summaries stand next to the utterance
+	case Toolset:
+		return "" // it stands in the descriptions of the tools
+	case Path:
+		return k.pathBlock(d.now)
+	case SystemMessage:
+	}
+	return join(layers.Index, layers.Summaries)
+}
+
+func summariesOf(r *router.Route) string { return strings.Trim(r.Layers().Summaries, "\n") }
+
+// rules of the path strategy.
+const pathRules = `**Progressive Loading Pattern:**
+1. When a request matches the description of a skill, read the file at its path with ` + "`read_file`" + ` at once, before you answer.
+2. Follow what the file says; read further files of the same folder only when they are needed.
+3. Do not preload skills that have nothing to do with the request.`
+
+// pathBlock shows the visible skills by path.
+func (k *Kit) pathBlock(now *router.Route) string {
+	type entry struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Path        string `json:"path"`
+	}
+	list := []entry{}
+	ix := now.Index()
+	var repo Repository = ix
+	if k.o.Repository != nil {
+		repo = k.o.Repository
+	}
+	for _, m := range now.Summaries {
+		e := entry{Name: m.Skill, Description: m.Text}
+		if i, ok := ix.Lookup(m.Skill); ok && ix.Skills()[i].Description != "" {
+			e.Description = ix.Skills()[i].Description
+		}
+		path, err := repo.Path(m.Skill)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		e.Path = path
+		list = append(list, e)
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(list); err != nil {
+		panic(fmt.Sprintf("agent: skills as JSON: %v", err)) // strings always are
+	}
+	skills := "<skills>\n" + definitions.Escape(b.String()) + "</skills>"
+	return "<skill_system>\n" + join(pathRules, now.Layers().Index, skills) + "\n</skill_system>"
+}
+
+// render is the text of a loaded skill. A last line says what more there is,
+// so that no name has to be guessed.
+func (k *Kit) render(b *block) string {
+	def := b.def
+	if b.system != "" {
+		with := *def
+		with.Core = b.system + "\n\n" + with.Core
+		def = &with
+	}
+	out := strings.TrimRight(definitions.Render(def, definitions.RenderOptions{Extension: b.extension, Docs: b.texts}), "\n")
+	var more []string
+	if k.offers(toolSelectDocs) {
+		var names []string
+		for _, name := range documents(b.def) {
+			shown := slices.ContainsFunc(b.texts, func(d definitions.DocText) bool { return d.Name == name })
+			if !shown && !slices.Contains(b.omitted, name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			more = append(more, "documents not shown: "+strings.Join(names, ", ")+" (choose with skill_select_docs)")
+		}
+	}
+	if b.def.Extension != "" && !b.extension && k.offers(toolExtension) && !slices.Contains(b.omitted, theExtension) {
+		more = append(more, "extension not shown (load with skill_extension)")
+	}
+	if len(b.omitted) > 0 {
+		more = append(more, "left out for want of room: "+strings.Join(b.omitted, ", "))
+	}
+	if len(more) > 0 {
+		out += "\n[More] " + definitions.Escape(strings.Join(more, "; "))
+	}
+	return out
+}
+
+const theExtension = "the extension"
+
+// offers tells whether the model has a tool by which skills are handled,
+// besides list_skills.
+func (k *Kit) offers(name string) bool {
+	return slices.Contains(k.handling, name)
+}
+
+// handlingTools are the tools by which skills are handled, of a strategy with
+// extras, in the order of SkillTools; those that load come first.
+func (o *Options) handlingTools() []string {
+	var names []string
+	switch o.Strategy {
+	case SystemMessage, ToolResult:
+		names = []string{toolLoad, toolSelectDocs, toolExtension, toolUnload}
+	case Toolset:
+		names = []string{toolLoadNamed, toolUnload}
+	case Path:
+		names = []string{toolReadFile}
+	}
+	for _, extra := range o.Extras {
+		if !slices.Contains(names, extra) {
+			names = append(names, extra)
+		}
+	}
+	return names
+}
+
+// setTools sets the tools of a request: the host's, those by which skills are
+// handled, those of loaded skills in the order in which they were loaded.
+func (k *Kit) setTools(d *draft) {
+	r := d.request
+	r.Tools = append(r.Tools, k.o.Tools...)
+	names := k.handling
+	if !d.now.Flat && !slices.Contains(names, toolList) {
+		names = append(slices.Clone(names), toolList) // how else to come from the domains to skills
+	}
+	all := SkillTools()
+	for _, name := range names {
+		t := all[slices.IndexFunc(all, func(t Tool) bool { return t.Function.Name == name })]
+		if k.o.Strategy == Toolset {
+			t.Function.Description = k.describe(t.Function, d)
+		}
+		t.placed = true
+		r.Tools = append(r.Tools, t)
+		d.receipt.Tools = append(d.receipt.Tools, name)
+	}
+	for _, b := range d.blocks {
+		st := k.toolsOf(d.ctx, b.def)
+		b.system = st.prompt
+		d.receipt.Problems = append(d.receipt.Problems, st.problems...)
+		for _, t := range st.tools {
+			if slices.ContainsFunc(r.Tools, func(o Tool) bool { return o.Function.Name == t.Function.Name }) {
+				d.receipt.leave(b.skill, "tool "+t.Function.Name, "another tool has its name")
+				continue
+			}
+			t.placed = true
+			r.Tools = append(r.Tools, t)
+			d.receipt.Tools = append(d.receipt.Tools, t.Function.Name)
+		}
+	}
+}
+
+// describe fills in what there is and what is loaded, anew for each request.
+func (k *Kit) describe(f Function, d *draft) string {
+	switch f.Name {
+	case toolLoadNamed:
+		layers := d.now.Layers()
+		return join(f.Description, layers.Index, layers.Summaries)
+	case toolUnload:
+		names := make([]string, len(d.blocks))
+		for i, b := range d.blocks {
+			names[i] = b.skill
+		}
+		loaded := "none"
+		if len(names) > 0 {
+			loaded = strings.Join(names, ", ")
+		}
+		return f.Description + " Loaded: " + loaded + "."
+	}
+	return f.Description
+}
+
+// skillResults is the last stage: loaded skills in the results of the calls
+// that loaded them. Those whose result is gone from the history stand in a
+// system message, unless a summary covers them.
+func (k *Kit) skillResults(d *draft) error {
+	if k.o.Strategy != ToolResult {
+		return nil
+	}
+	r := d.request
+	called := map[string]bool{} // IDs of calls that load
+	last := map[string]int{}    // by skill: its last result
+	for i, m := range r.Messages {
+		for _, c := range m.ToolCalls {
+			switch c.Function.Name {
+			case toolLoad, toolSelectDocs, toolLoadNamed, toolExtension:
+				called[c.ID] = true
+			}
+		}
+		if m.Role != RoleTool || !called[m.ToolCallID] {
+			continue
+		}
+		for _, b := range d.blocks {
+			if confirms(m.Content, b.skill) {
+				last[b.skill] = i
+			}
+		}
+	}
+	var missing []string
+	for n, b := range d.blocks {
+		shown := &d.receipt.Loaded[n]
+		if i, ok := last[b.skill]; ok {
+			r.Messages[i].Content = join(r.Messages[i].Content, k.render(b))
+			shown.Where = "tool result"
+			continue
+		}
+		if k.o.Covered != nil && k.o.Covered(b.skill) {
+			shown.Where = "covered"
+			continue
+		}
+		shown.Where = "fallback"
+		missing = append(missing, k.render(b))
+	}
+	if len(missing) > 0 {
+		k.beforeUtterance(r, join(missing...))
+	}
+	return nil
+}
+
+// Results of the calls that load. Prepare finds them again by their beginning.
+const (
+	resultLoaded    = "loaded: "
+	resultDocs      = "documents of "
+	resultExtension = "extension loaded: "
+)
+
+// confirms tells whether a result says that the skill is loaded.
+func confirms(result, skill string) bool {
+	first, _, _ := strings.Cut(result, "\n")
+	return first == resultLoaded+skill || first == resultExtension+skill || strings.HasPrefix(first, resultDocs+skill+": ")
+}
