@@ -50,6 +50,29 @@ func (k *Kit) handle(ctx context.Context, tool, args string) (string, error) {
 	}
 }
 
+// Definition returns the text of a loaded skill as the next request shows it,
+// with its documents: for hosts that hand it over themselves, such as a server
+// that answers skill_load with it. A skill that is not loaded is an error. The
+// budget is not applied.
+func (k *Kit) Definition(ctx context.Context, skill string) (string, error) {
+	now, _, err := k.begin(ctx)
+	if err != nil {
+		return "", fmt.Errorf("agent: %w", err)
+	}
+	var r Receipt
+	for _, b := range k.loaded(now, k.shownOnce().Step, &r) {
+		if b.skill != skill {
+			continue
+		}
+		b.system = k.toolsOf(ctx, b.def).prompt
+		if err := k.readDocs(ctx, &r, b); err != nil {
+			return "", fmt.Errorf("agent: %w", err)
+		}
+		return k.render(b), nil
+	}
+	return "", fmt.Errorf("agent: skill %q is not loaded: load it first", skill)
+}
+
 // errNotFound is what a model is told of a skill that does not exist for it.
 var errNotFound = errors.New("skill not found")
 

@@ -252,8 +252,11 @@ func funcs() map[string]agent.Func {
 
 func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
+// skillFile is a SKILL.md whose summary is written, so that no golden file
+// depends on how one is derived.
 func skillFile(name, description, body string) *fstest.MapFile {
-	return file("---\nname: " + name + "\ndescription: " + description + "\n---\n" + body)
+	sentence, _, _ := strings.Cut(strings.Trim(description, `"`), ".")
+	return file("---\nname: " + name + "\ndescription: " + description + "\nmetadata:\n  summary: " + sentence + "\n  triggers: [use " + name + "]\n---\n" + body)
 }
 
 const calculatorTools = `[
@@ -261,19 +264,24 @@ const calculatorTools = `[
     "parameters": {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}}}
 ]`
 
-// small is a flat catalog: two skills with tools, one with documents.
+// small has two skills with tools and one with documents. It is shown flat.
 func small() fstest.MapFS {
 	return fstest.MapFS{
-		"calculator/SKILL.md":   skillFile("calculator", "Works out arithmetic. Use when a sum has to be right (算一下).", "Never work it out yourself.\n"),
-		"calculator/tools.json": file(calculatorTools),
-		"search/SKILL.md":       skillFile("search", "Searches the web for weather and news. Use when facts of today are asked for (天气怎么样).", "Search before you answer.\n"),
-		"search/tools.json": file(`{"system_prompt": "Name your source.", "tools": [
+		"numbers/calculator/SKILL.md":   skillFile("calculator", "Works out arithmetic. Use when a sum has to be right (算一下).", "Never work it out yourself.\n"),
+		"numbers/calculator/tools.json": file(calculatorTools),
+		"web/search/SKILL.md":           skillFile("search", "Searches the web for weather and news. Use when facts of today are asked for (天气怎么样).", "Search before you answer.\n"),
+		"web/search/tools.json": file(`{"system_prompt": "Name your source.", "tools": [
   {"type": "function", "function": {"name": "search_web", "description": "Searches the web.",
     "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}}}]}`),
-		"code-review/SKILL.md": skillFile("code-review", "Reviews code. Use when a change should be looked over.",
+		"code/code-review/SKILL.md": skillFile("code-review", "Reviews code. Use when a change should be looked over.",
 			"Look for bugs first.\n<!-- extended -->\nAn example of a review.\n"),
-		"code-review/guide.md":      file("Be kind.\n"),
-		"code-review/reference.txt": file("Errors are values.\n"),
+		"code/code-review/guide.md":      file("Be kind.\n"),
+		"code/code-review/reference.txt": file("Errors are values.\n"),
+		"skillrouter.yaml": file(`domains:
+  - {name: numbers, description: works out figures, keywords: [calculate]}
+  - {name: web, description: looks things up, keywords: [look up]}
+  - {name: code, description: reviews and changes code, keywords: [review]}
+`),
 	}
 }
 

@@ -11,22 +11,33 @@ import (
 	"skillrouter/router"
 )
 
-// overview is what a strategy tells of the skills that there are.
-func (k *Kit) overview(d *draft) string {
+// overview is what a strategy tells of the skills that there are: in the
+// system message, and aside of it.
+func (k *Kit) overview(d *draft) (system, aside string) {
 	layers := d.now.Layers()
+	both := join(layers.Index, layers.Summaries)
 	switch k.o.Strategy {
 	case ToolResult:
 		if d.now.Flat {
-			return layers.Summaries
+			return layers.Summaries, ""
 		}
-		return layers.Index // constant in a session; summaries stand next to the utterance
+		return layers.Index, d.routed() // constant in a session, and next to the utterance
 	case Toolset:
-		return "" // it stands in the descriptions of the tools
+		return "", both // in the description of load_skill
 	case Path:
-		return k.pathBlock(d.now)
+		return k.pathBlock(d.now), ""
 	case SystemMessage:
 	}
-	return join(layers.Index, layers.Summaries)
+	return both, ""
+}
+
+// routed is what the turn shows of the domains. What is chosen later in it is
+// told by the result of the call.
+func (d *draft) routed() string {
+	if d.route != nil {
+		return summariesOf(d.route)
+	}
+	return summariesOf(d.now)
 }
 
 func summariesOf(r *router.Route) string { return strings.Trim(r.Layers().Summaries, "\n") }
@@ -175,8 +186,8 @@ func (k *Kit) setTools(d *draft) {
 func (k *Kit) describe(f Function, d *draft) string {
 	switch f.Name {
 	case toolLoadNamed:
-		layers := d.now.Layers()
-		return join(f.Description, layers.Index, layers.Summaries)
+		_, aside := k.overview(d)
+		return join(f.Description, aside)
 	case toolUnload:
 		names := make([]string, len(d.blocks))
 		for i, b := range d.blocks {

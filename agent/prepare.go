@@ -258,15 +258,10 @@ func (k *Kit) content(d *draft) error {
 	if len(r.Messages) > 0 && r.Messages[0].placed && r.Messages[0].Role == RoleSystem && r.Messages[0].Content == "" {
 		r.Messages = r.Messages[1:]
 	}
-	if k.o.Strategy != ToolResult {
-		return nil
-	}
-	shown := d.now
-	if d.route != nil {
-		shown = d.route // what is chosen later is told by the result of the call
-	}
-	if s := summariesOf(shown); s != "" && !shown.Flat {
-		k.beforeUtterance(r, s)
+	if k.o.Strategy == ToolResult && !d.now.Flat {
+		if routed := d.routed(); routed != "" {
+			k.beforeUtterance(r, routed)
+		}
 	}
 	return nil
 }
@@ -312,9 +307,11 @@ type Receipt struct {
 	Tools     []string              // by which skills are handled, then those of loaded skills
 	Problems  []definitions.Problem // of the tools.json of loaded skills
 
-	// Tokens by Options.Tokens or the estimate.
-	System, Overview, Definitions int
-	Estimated                     bool
+	// Tokens, by Options.Tokens or the estimate. The schemas of tools are not in them.
+	System      int // base prompt
+	Overview    int // domains and summaries
+	Definitions int // loaded skills
+	Estimated   bool
 }
 
 // A Shown is a definition in a request.
@@ -324,7 +321,7 @@ type Shown struct {
 	Docs      []string // documents with it
 	Extension bool
 	Tokens    int
-	Where     string // "system", "tool result" or "fallback": a system message, because the result is gone
+	Where     string // "system", "tool result", "fallback" (a system message: the result is gone), "covered" (by a summary), "history" (it was read)
 }
 
 // A LeftOut is something that is not in a request.

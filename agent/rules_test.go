@@ -367,7 +367,7 @@ func TestDeletedWhileLoaded(t *testing.T) {
 	first := build(t, files)
 	less := fstest.MapFS{}
 	for name, f := range files {
-		if !strings.HasPrefix(name, "search/") {
+		if !strings.HasPrefix(name, "web/search/") {
 			less[name] = f
 		}
 	}
@@ -399,9 +399,9 @@ func (h *host) wantShownIn(skill string, want bool) {
 // Loads that fail change nothing.
 func TestFailedLoads(t *testing.T) {
 	files := small()
-	files["sums/SKILL.md"] = skillFile("sums", "Adds up. Use for sums.", "Add.\n")
-	files["sums/tools.json"] = file(calculatorTools)
-	files["deploy/SKILL.md"] = file("---\nname: deploy\ndescription: Deploys.\ndisable-model-invocation: true\n---\nDeploy.\n")
+	files["numbers/sums/SKILL.md"] = skillFile("sums", "Adds up. Use for sums.", "Add.\n")
+	files["numbers/sums/tools.json"] = file(calculatorTools)
+	files["code/deploy/SKILL.md"] = file("---\nname: deploy\ndescription: Deploys.\ndisable-model-invocation: true\n---\nDeploy.\n")
 	r := newRouter(t, build(t, files), nil)
 	s, err := r.Session("x", &router.SessionOptions{Allow: func(name string) bool { return name != "search" }})
 	if err != nil {

@@ -143,6 +143,9 @@ func (o *RunOptions) stream(ctx context.Context, client *openai.Client, request 
 			continue
 		}
 		pieces++
+		if err := ctx.Err(); err != nil {
+			return answer, err // what was sent already may be read on
+		}
 		delta := piece.Choices[0].Delta
 		answer.Reasoning += delta.ReasoningContent
 		if answer.Content += delta.Content; o.Piece != nil && delta.Content != "" {

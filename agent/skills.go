@@ -192,7 +192,7 @@ func (k *Kit) doc(ctx context.Context, skill, name string) ([]byte, error) {
 // skillsRequest is the third stage. State was migrated and cleared by begin.
 func (k *Kit) skillsRequest(d *draft) error {
 	d.step = stepOf(d.now.Turn, d.past)
-	overview := k.overview(d)
+	overview, aside := k.overview(d)
 	d.receipt.Summaries, d.receipt.Catalog = len(d.now.Summaries), len(d.now.Index().Summaries())
 	for _, name := range d.now.Lines {
 		d.receipt.leave(name, "summaries", "the domain matches, but its skills exceed what is shown at once")
@@ -205,12 +205,12 @@ func (k *Kit) skillsRequest(d *draft) error {
 	base := d.request.Messages[0].Content
 	if k.o.Strategy != Path { // there the texts stand in the history
 		for _, b := range d.blocks {
-			if err := k.readDocs(d, b); err != nil {
+			if err := k.readDocs(d.ctx, d.receipt, b); err != nil {
 				return err
 			}
 		}
 	}
-	k.fit(d, base, overview)
+	k.fit(d, base, join(overview, aside))
 	parts := []string{base, overview}
 	if k.o.Strategy == SystemMessage || k.o.Strategy == Toolset {
 		for _, b := range d.blocks {
@@ -266,21 +266,21 @@ func (k *Kit) byUse(blocks []*block) []*block {
 }
 
 // readDocs reads the documents that were chosen of a skill.
-func (k *Kit) readDocs(d *draft, b *block) error {
+func (k *Kit) readDocs(ctx context.Context, r *Receipt, b *block) error {
 	names := b.docs
 	if b.all {
 		names = documents(b.def)
 	}
 	for _, name := range names {
 		text, err := k.texts.doc(b.skill+"\x00"+name, func() (string, error) {
-			data, err := k.doc(d.ctx, b.skill, name)
+			data, err := k.doc(ctx, b.skill, name)
 			return string(data), err
 		})
-		if d.ctx.Err() != nil {
-			return d.ctx.Err()
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if err != nil {
-			d.receipt.leave(b.skill, "document "+name, err.Error())
+			r.leave(b.skill, "document "+name, err.Error())
 			continue
 		}
 		b.texts = append(b.texts, definitions.DocText{Name: name, Text: text})

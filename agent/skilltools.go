@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -110,8 +111,8 @@ func parameters(schema json.RawMessage) (json.RawMessage, error) {
 	var object struct {
 		Type any `json:"type"`
 	}
-	if err := json.Unmarshal(schema, &object); err != nil {
-		return nil, fmt.Errorf("no object: %w", err)
+	if json.Unmarshal(schema, &object) != nil {
+		return nil, errors.New("is no object")
 	}
 	if object.Type != "object" {
 		return nil, fmt.Errorf("type is %v, not object", object.Type)

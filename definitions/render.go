@@ -58,7 +58,7 @@ func content(s string) string {
 	}
 	s = Escape(s)
 	// A line of the text must not pass for one of our own heads.
-	for _, head := range []string{"[Loaded] ", "[Doc] "} {
+	for _, head := range []string{"[Loaded] ", "[Doc] ", "[More] "} {
 		if strings.HasPrefix(s, head) {
 			s = `\` + s
 		}
