@@ -139,10 +139,11 @@ type Kit struct {
 	chain []processor
 	texts texts
 
-	handling  []string               // names of the tools by which skills are handled
-	estimated bool                   // tokens are
-	mu        sync.Mutex             // one move of session and state at a time
-	utterance atomic.Pointer[string] // of the turn, folded
+	skillTools []Tool                 // see SkillTools
+	handling   []string               // names of the tools by which skills are handled
+	estimated  bool                   // tokens are
+	mu         sync.Mutex             // one move of session and state at a time
+	utterance  atomic.Pointer[string] // of the turn, folded
 }
 
 // New returns the kit of a session. A nil opts means the zero [Options]. The
@@ -167,7 +168,7 @@ func New(s *router.Session, opts *Options) (*Kit, error) {
 	if k.o.Tokens == nil {
 		k.o.Tokens, k.estimated = text.Tokens, true
 	}
-	k.handling = k.o.handlingTools()
+	k.skillTools, k.handling = SkillTools(), k.o.handlingTools()
 	k.o.Tools = slices.Clone(k.o.Tools)
 	for i := range k.o.Tools {
 		k.o.Tools[i].placed = true
@@ -276,6 +277,7 @@ func (k *Kit) End(ctx context.Context) error {
 	delta := dropped(k.agent, skills)
 	delta[key1(onceKey, k.agent)] = nil
 	delta[key1(clearedKey, k.agent)] = nil
+	delta[key1(routedKey, k.agent)] = nil
 	k.st.Commit(Change{Agent: k.agent, Cause: causeEnd, Skills: skills, Delta: delta})
 	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"skillrouter/definitions"
 	"skillrouter/index"
 	"skillrouter/router"
-	"skillrouter/summaries"
 )
 
 // withTools is a kit whose agent has these functions as tools of its own.
@@ -260,7 +259,6 @@ func TestRepository(t *testing.T) {
 	if diff := cmp.Diff([]string{"code-review"}, repo.gets); diff != "" {
 		t.Errorf("bodies read (-want +got):\n%s", diff)
 	}
-	var _ []summaries.Summary = repo.Summaries()
 
 	h = newHost(t, newRouter(t, ix, nil), "path", &agent.Options{Repository: repo, Strategy: agent.Path})
 	h.say("hello")

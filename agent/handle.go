@@ -86,26 +86,28 @@ func (k *Kit) load(ctx context.Context, cause string, args LoadArgs) (string, er
 	if err != nil {
 		return "", err
 	}
-	def, err := k.find(ctx, now, args.Skill, cause != causeResume)
-	if err != nil {
+	if args.Skill, err = k.find(ctx, now, args.Skill, cause != causeResume); err != nil {
 		return "", err
 	}
-	args.Skill = def.Name
-	known, unknown := split(args.Docs, documents(def))
-	args.Docs = known
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.clash(ctx, now, def); err != nil {
+	if err := k.clash(ctx, now, args.Skill); err != nil {
 		return "", err
 	}
-	if _, err := k.s.Load(ctx, def.Name); err != nil {
+	def, err := k.s.Load(ctx, args.Skill)
+	if err == nil {
+		def, err = k.definition(args.Skill, def)
+	}
+	if err != nil {
 		return "", gone(err)
 	}
-	if err := k.hold(ctx, def.Name, args.Mode); err != nil {
+	if err := k.hold(ctx, args.Skill, args.Mode); err != nil {
 		return "", err
 	}
-	k.st.Commit(Change{Turn: now.Turn, Agent: k.agent, Cause: cause, Skills: []string{def.Name}, Delta: LoadDelta(k.agent, args)})
-	return resultLoaded + def.Name + tellUnknown(unknown, def), nil
+	known, unknown := split(args.Docs, documents(def))
+	args.Docs = known
+	k.st.Commit(Change{Turn: now.Turn, Agent: k.agent, Cause: cause, Skills: []string{args.Skill}, Delta: LoadDelta(k.agent, args)})
+	return resultLoaded + args.Skill + tellUnknown(unknown, def), nil
 }
 
 // hold pins a skill that is loaded for the session from now on, and lets go of
@@ -137,9 +139,9 @@ func gone(err error) error {
 	return err
 }
 
-// find returns the definition of the skill that a model means. One that is
-// only for people must have been named by the user, or stand there already.
-func (k *Kit) find(ctx context.Context, now *router.Route, given string, byModel bool) (*definitions.Skill, error) {
+// find returns the name of the skill that a model means. One that is only for
+// people must have been named by the user, or stand there already.
+func (k *Kit) find(ctx context.Context, now *router.Route, given string, byModel bool) (string, error) {
 	ix := now.Index()
 	name := given
 	for _, form := range forms(given) {
@@ -150,40 +152,64 @@ func (k *Kit) find(ctx context.Context, now *router.Route, given string, byModel
 	}
 	exists, err := k.s.Exists(ctx, name)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if exists && byModel {
 		i, _ := ix.Lookup(name)
 		isLoaded := slices.ContainsFunc(now.Loaded, func(d *definitions.Skill) bool { return d.Name == name })
 		exists = !ix.Skills()[i].Summary.Manual || isLoaded || strings.Contains(k.said(), text.Fold(name))
 	}
-	if !exists {
-		if near := k.nearest(ctx, ix, given); len(near) > 0 {
-			return nil, fmt.Errorf("%w\nnearest names: %s", errNotFound, strings.Join(near, ", "))
-		}
-		return nil, errNotFound
+	if exists {
+		return name, nil
 	}
-	def, err := ix.Kept(name)
+	if near := k.nearest(ctx, ix, given); len(near) > 0 {
+		return "", fmt.Errorf("%w\nnearest names: %s", errNotFound, strings.Join(near, ", "))
+	}
+	return "", errNotFound
+}
+
+// kept returns the definition of a skill that exists.
+func (k *Kit) kept(now *router.Route, name string) (*definitions.Skill, error) {
+	def, err := now.Index().Kept(name)
 	if err != nil {
 		return nil, gone(err)
 	}
 	return k.definition(name, def)
 }
 
-// clash refuses a skill that declares a tool which another loaded one, or the
-// agent itself, has already.
-func (k *Kit) clash(ctx context.Context, now *router.Route, def *definitions.Skill) error {
+// clash refuses skills of which one declares a tool that another one, or the
+// agent itself, has already. It reads them only if there are tools that they
+// could clash with.
+func (k *Kit) clash(ctx context.Context, now *router.Route, skills ...string) error {
+	owner := map[string]string{} // by tool: "" is the agent
+	for _, t := range k.o.Tools {
+		owner[t.Function.Name] = ""
+	}
 	var unused Receipt
-	others := k.loaded(now, "", &unused)
-	for _, t := range k.toolsOf(ctx, def).tools {
-		name := t.Function.Name
-		if slices.ContainsFunc(k.o.Tools, func(o Tool) bool { return o.Function.Name == name }) {
-			return fmt.Errorf("skill %q declares the tool %q, which the agent has itself: it was not loaded", def.Name, name)
-		}
-		for _, b := range others {
-			if b.skill != def.Name && slices.ContainsFunc(k.toolsOf(ctx, b.def).tools, func(o Tool) bool { return o.Function.Name == name }) {
-				return fmt.Errorf("skills %q and %q both declare the tool %q: %q was not loaded; unload %q first", b.skill, def.Name, name, def.Name, b.skill)
+	for _, b := range k.loaded(now, "", &unused) {
+		for _, t := range k.toolsOf(ctx, b.def).tools {
+			if !slices.Contains(skills, b.skill) {
+				owner[t.Function.Name] = b.skill
 			}
+		}
+	}
+	if len(owner) == 0 && len(skills) == 1 {
+		return nil
+	}
+	for _, skill := range skills {
+		def, err := k.kept(now, skill)
+		if err != nil {
+			return err
+		}
+		for _, t := range k.toolsOf(ctx, def).tools {
+			name := t.Function.Name
+			switch other, has := owner[name]; {
+			case has && other == "":
+				return fmt.Errorf("skill %q declares the tool %q, which the agent has itself: it was not loaded", skill, name)
+			case has:
+				return fmt.Errorf("skills %q and %q both declare the tool %q: %q was not loaded; unload %q first", other, skill, name, skill, other)
+			}
+			owner[name] = skill
 		}
 	}
 	return nil
@@ -224,23 +250,22 @@ func (k *Kit) selectDocs(ctx context.Context, args SelectDocsArgs) (string, erro
 	if err != nil {
 		return "", err
 	}
-	def, err := k.find(ctx, now, args.Skill, true)
+	if args.Skill, err = k.find(ctx, now, args.Skill, true); err != nil {
+		return "", err
+	}
+	if k.st.Get(LoadedKey(k.agent, args.Skill)) == nil {
+		return "", fmt.Errorf("skill not loaded: %s: load it first", args.Skill)
+	}
+	def, err := k.kept(now, args.Skill)
 	if err != nil {
 		return "", err
 	}
-	args.Skill = def.Name
 	known, unknown := split(args.Docs, documents(def))
 	args.Docs = known
-	loaded := false
 	k.st.update(k.agent, func(get func(string) []byte) (Change, bool) {
-		if loaded = get(LoadedKey(k.agent, def.Name)) != nil; loaded {
-			args = args.Over(get(DocsKey(k.agent, def.Name)))
-		}
-		return Change{Turn: now.Turn, Cause: toolSelectDocs, Skills: []string{def.Name}, Delta: SelectDocsDelta(k.agent, args)}, loaded
+		args = args.Over(get(DocsKey(k.agent, args.Skill)))
+		return Change{Turn: now.Turn, Cause: toolSelectDocs, Skills: []string{args.Skill}, Delta: SelectDocsDelta(k.agent, args)}, true
 	})
-	if !loaded {
-		return "", fmt.Errorf("skill not loaded: %s: load it first", def.Name)
-	}
 	chosen := "none"
 	switch {
 	case args.Mode == "clear":
@@ -249,7 +274,7 @@ func (k *Kit) selectDocs(ctx context.Context, args SelectDocsArgs) (string, erro
 	case len(args.Docs) > 0:
 		chosen = strings.Join(args.Docs, ", ")
 	}
-	return resultDocs + def.Name + ": " + chosen + tellUnknown(unknown, def), nil
+	return resultDocs + args.Skill + ": " + chosen + tellUnknown(unknown, def), nil
 }
 
 // loadExtension loads a skill with its extension.
@@ -258,20 +283,22 @@ func (k *Kit) loadExtension(ctx context.Context, skill string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	def, err := k.find(ctx, now, skill, true)
-	if err != nil {
+	if skill, err = k.find(ctx, now, skill, true); err != nil {
 		return "", err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.clash(ctx, now, def); err != nil {
+	if err := k.clash(ctx, now, skill); err != nil {
 		return "", err
 	}
-	if _, err := k.s.LoadExtension(ctx, def.Name); err != nil {
+	if _, err := k.s.LoadExtension(ctx, skill); err != nil {
 		return "", plain(err)
 	}
-	k.st.Commit(Change{Turn: now.Turn, Agent: k.agent, Cause: toolExtension, Skills: []string{def.Name}, Delta: LoadDelta(k.agent, LoadArgs{Skill: def.Name})})
-	return resultExtension + def.Name, nil
+	if err := k.hold(ctx, skill, ""); err != nil {
+		return "", err
+	}
+	k.st.Commit(Change{Turn: now.Turn, Agent: k.agent, Cause: toolExtension, Skills: []string{skill}, Delta: LoadDelta(k.agent, LoadArgs{Skill: skill})})
+	return resultExtension + skill, nil
 }
 
 // plain is an error of the session as a model is told it.
@@ -290,17 +317,18 @@ func (k *Kit) loadDomain(ctx context.Context, domain, reason string) (string, er
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	var skills []string
 	for _, m := range members {
-		if exists, err := k.s.Exists(ctx, m.Skill); err != nil || !exists {
-			continue
-		}
-		def, err := now.Index().Kept(m.Skill)
-		if err == nil {
-			err = k.clash(ctx, now, def)
-		}
+		exists, err := k.s.Exists(ctx, m.Skill)
 		if err != nil {
 			return "", err
 		}
+		if exists {
+			skills = append(skills, m.Skill)
+		}
+	}
+	if err := k.clash(ctx, now, skills...); err != nil {
+		return "", err
 	}
 	all, err := k.s.LoadDomain(ctx, domain, reason)
 	if err != nil {
@@ -361,7 +389,7 @@ func (k *Kit) list(ctx context.Context, domain string) (string, error) {
 	if now, err = k.s.Visible(ctx); err != nil {
 		return "", err
 	}
-	return summariesOf(now), nil
+	return strings.Trim(now.Layers().Summaries, "\n"), nil
 }
 
 // mostFound is how many skills a search shows.

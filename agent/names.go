@@ -138,7 +138,10 @@ func (k *Kit) readFile(ctx context.Context, given string) (string, error) {
 		return "", fmt.Errorf("no such file: %s: only files of skills can be read, by the paths that were given", given)
 	}
 	if file != "" {
-		def, err := k.find(ctx, now, skill, true)
+		if _, err := k.find(ctx, now, skill, true); err != nil {
+			return "", err
+		}
+		def, err := k.kept(now, skill)
 		if err != nil {
 			return "", err
 		}
@@ -158,7 +161,10 @@ func (k *Kit) readFile(ctx context.Context, given string) (string, error) {
 			return "", err
 		}
 	}
-	def, err := k.find(ctx, now, skill, true)
+	if _, err := k.find(ctx, now, skill, true); err != nil {
+		return "", err
+	}
+	def, err := k.kept(now, skill)
 	if err != nil {
 		return "", err
 	}

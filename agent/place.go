@@ -8,39 +8,25 @@ import (
 	"strings"
 
 	"skillrouter/definitions"
-	"skillrouter/router"
 )
 
 // overview is what a strategy tells of the skills that there are: in the
 // system message, and aside of it.
 func (k *Kit) overview(d *draft) (system, aside string) {
-	layers := d.now.Layers()
-	both := join(layers.Index, layers.Summaries)
 	switch k.o.Strategy {
 	case ToolResult:
 		if d.now.Flat {
-			return layers.Summaries, ""
+			return d.layers.Summaries, ""
 		}
-		return layers.Index, d.routed() // constant in a session, and next to the utterance
+		return d.layers.Index, d.routed // constant in a session, and next to the utterance
 	case Toolset:
-		return "", both // in the description of load_skill
+		return "", join(d.layers.Index, d.layers.Summaries) // in the description of load_skill
 	case Path:
-		return k.pathBlock(d.now), ""
+		return k.pathBlock(d), ""
 	case SystemMessage:
 	}
-	return both, ""
+	return join(d.layers.Index, d.layers.Summaries), ""
 }
-
-// routed is what the turn shows of the domains. What is chosen later in it is
-// told by the result of the call.
-func (d *draft) routed() string {
-	if d.route != nil {
-		return summariesOf(d.route)
-	}
-	return summariesOf(d.now)
-}
-
-func summariesOf(r *router.Route) string { return strings.Trim(r.Layers().Summaries, "\n") }
 
 // rules of the path strategy.
 const pathRules = `**Progressive Loading Pattern:**
@@ -49,19 +35,19 @@ const pathRules = `**Progressive Loading Pattern:**
 3. Do not preload skills that have nothing to do with the request.`
 
 // pathBlock shows the visible skills by path.
-func (k *Kit) pathBlock(now *router.Route) string {
+func (k *Kit) pathBlock(d *draft) string {
 	type entry struct {
 		Name        string `json:"name"`
 		Description string `json:"description"`
 		Path        string `json:"path"`
 	}
 	list := []entry{}
-	ix := now.Index()
+	ix := d.now.Index()
 	var repo Repository = ix
 	if k.o.Repository != nil {
 		repo = k.o.Repository
 	}
-	for _, m := range now.Summaries {
+	for _, m := range d.now.Summaries {
 		e := entry{Name: m.Skill, Description: m.Text}
 		if i, ok := ix.Lookup(m.Skill); ok && ix.Skills()[i].Description != "" {
 			e.Description = ix.Skills()[i].Description
@@ -81,7 +67,7 @@ func (k *Kit) pathBlock(now *router.Route) string {
 		panic(fmt.Sprintf("agent: skills as JSON: %v", err)) // strings always are
 	}
 	skills := "<skills>\n" + definitions.Escape(b.String()) + "</skills>"
-	return "<skill_system>\n" + join(pathRules, now.Layers().Index, skills) + "\n</skill_system>"
+	return "<skill_system>\n" + join(pathRules, d.layers.Index, skills) + "\n</skill_system>"
 }
 
 // render is the text of a loaded skill. A last line says what more there is,
@@ -156,9 +142,8 @@ func (k *Kit) setTools(d *draft) {
 	if !d.now.Flat && !slices.Contains(names, toolList) {
 		names = append(slices.Clone(names), toolList) // how else to come from the domains to skills
 	}
-	all := SkillTools()
 	for _, name := range names {
-		t := all[slices.IndexFunc(all, func(t Tool) bool { return t.Function.Name == name })]
+		t := k.skillTools[slices.IndexFunc(k.skillTools, func(t Tool) bool { return t.Function.Name == name })]
 		if k.o.Strategy == Toolset {
 			t.Function.Description = k.describe(t.Function, d)
 		}
@@ -232,7 +217,7 @@ func (k *Kit) skillResults(d *draft) error {
 	for n, b := range d.blocks {
 		shown := &d.receipt.Loaded[n]
 		if i, ok := last[b.skill]; ok {
-			r.Messages[i].Content = join(r.Messages[i].Content, k.render(b))
+			r.Messages[i].Content = join(r.Messages[i].Content, b.text)
 			shown.Where = "tool result"
 			continue
 		}
@@ -241,10 +226,14 @@ func (k *Kit) skillResults(d *draft) error {
 			continue
 		}
 		shown.Where = "fallback"
-		missing = append(missing, k.render(b))
+		missing = append(missing, b.text)
 	}
 	if len(missing) > 0 {
-		k.beforeUtterance(r, join(missing...))
+		at := lastOfUser(r.Messages)
+		if at < 0 {
+			at = len(r.Messages)
+		}
+		r.insert(at, join(missing...))
 	}
 	return nil
 }

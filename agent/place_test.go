@@ -88,6 +88,30 @@ func TestToolResultKeepsThePrefix(t *testing.T) {
 	}
 }
 
+// Summaries that stay the same stay where they are, over turns and in spite of
+// processors; in a compacted history they come next to the utterance again.
+func TestSummariesStayInPlace(t *testing.T) {
+	h := layeredHost(t, &agent.Options{Strategy: agent.ToolResult})
+	h.say(office)
+	first, _ := h.step()
+	h.answer("done")
+	h.say(follow)
+	second, _ := h.step()
+	if diff := cmp.Diff(asJSON(t, first.Messages), asJSON(t, second.Messages[:len(first.Messages)])); diff != "" {
+		t.Errorf("the second turn begins otherwise:\n%s", diff)
+	}
+	again, _ := h.step()
+	if asJSON(t, again) != asJSON(t, second) {
+		t.Error("the same request again is another one")
+	}
+	h.past = []agent.Message{{Role: agent.RoleUser, Content: "Summary."}}
+	h.say(follow)
+	third, _ := h.step()
+	if n := len(third.Messages); !strings.HasPrefix(third.Messages[n-2].Content, "Available skills (") || third.Messages[n-1].Content != follow {
+		t.Errorf("compacted:\n%s", text(third))
+	}
+}
+
 // The same state gives the same bytes.
 func TestSameBytes(t *testing.T) {
 	h := newHost(t, newRouter(t, build(t, small()), nil), "main", &agent.Options{Funcs: funcs(), Strategy: agent.Toolset})

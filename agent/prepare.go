@@ -2,8 +2,11 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
 	"strings"
 
@@ -97,8 +100,9 @@ func ordered(list []processor) error {
 // A draft is a request while it is prepared.
 type draft struct {
 	ctx     context.Context //nolint:containedctx // lives for one call of Prepare
-	route   *router.Route   // as the host has it; may be nil
 	now     *router.Route   // what is visible now
+	layers  router.Layers   // of it
+	routed  string          // what the turn shows of the domains
 	request *Request
 	tools   int       // of the host, first in the request
 	past    []Message // the history, as the host wrote it
@@ -129,7 +133,7 @@ func (k *Kit) PrepareContext(ctx context.Context, route *router.Route, request *
 		return Receipt{}, errors.New("agent: no request to prepare")
 	}
 	if route != nil {
-		if len(route.Index().Skills()) == 0 {
+		if len(route.Index().Skills()) == 0 && k.st.idle() {
 			k.off(request)
 			return Receipt{}, nil
 		}
@@ -141,9 +145,12 @@ func (k *Kit) PrepareContext(ctx context.Context, route *router.Route, request *
 	}
 	if len(now.Index().Skills()) == 0 {
 		k.off(request)
-		return Receipt{}, nil
+		return Receipt{Turn: now.Turn, Cleared: cleared}, nil
 	}
-	d := &draft{ctx: ctx, route: route, now: now, request: request, past: history(request.Messages)}
+	d := &draft{ctx: ctx, now: now, request: request, past: history(request.Messages), layers: now.Layers()}
+	if d.routed = d.layers.Summaries; route != nil && k.o.Strategy == ToolResult {
+		d.routed = route.Layers().Summaries // what is chosen later is told by the result of the call
+	}
 	d.receipt = &Receipt{Turn: now.Turn, Cleared: cleared}
 	request.Tools = hostTools(request.Tools)
 	d.tools = len(request.Tools)
@@ -251,30 +258,80 @@ func (d *draft) adopt() {
 	}
 }
 
-// content is the fourth stage: the list of messages. What changes with each
-// turn stands before the utterance where the system message is to stay.
+// content is the fourth stage: the list of messages. What the turn shows of
+// the domains stands before the utterance where the system message is to stay.
 func (k *Kit) content(d *draft) error {
 	r := d.request
 	if len(r.Messages) > 0 && r.Messages[0].placed && r.Messages[0].Role == RoleSystem && r.Messages[0].Content == "" {
 		r.Messages = r.Messages[1:]
 	}
-	if k.o.Strategy == ToolResult && !d.now.Flat {
-		if routed := d.routed(); routed != "" {
-			k.beforeUtterance(r, routed)
-		}
+	routed := strings.Trim(d.routed, "\n")
+	if k.o.Strategy != ToolResult || d.now.Flat || routed == "" {
+		return nil
 	}
+	at, err := k.routedPlace(d, routed)
+	if err != nil {
+		return err
+	}
+	r.insert(at, routed)
 	return nil
 }
 
-// beforeUtterance puts a system message before the last one of the user.
-func (k *Kit) beforeUtterance(r *Request, text string) {
-	at := len(r.Messages)
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == RoleUser {
-			at = i
-			break
+// A routedAt says where in the history the summaries stand.
+type routedAt struct {
+	Text uint64 `json:"text"` // hash of the summaries
+	At   int    `json:"at"`   // place of the utterance that they stand before
+	Of   uint64 `json:"of"`   // hash of that utterance
+}
+
+// routedPlace returns the place in the request that the summaries go to: next
+// to the utterance or, while they are the same ones, where they stood in the
+// turn before, so that the prompt keeps its beginning.
+func (k *Kit) routedPlace(d *draft, routed string) (int, error) {
+	last := lastOfUser(d.past)
+	if last < 0 {
+		return len(d.request.Messages), nil
+	}
+	now := routedAt{Text: hash(routed), At: last, Of: hash(d.past[last].Content)}
+	var was routedAt
+	if v := k.st.Get(key1(routedKey, k.agent)); v != nil {
+		_ = json.Unmarshal(v, &was) // what is no record says nothing
+	}
+	if was.Text == now.Text && was.At < len(d.past) && d.past[was.At].Role == RoleUser && hash(d.past[was.At].Content) == was.Of {
+		now = was
+	}
+	if now != was {
+		v, err := json.Marshal(now)
+		if err != nil {
+			return 0, err
+		}
+		k.st.Commit(Change{Turn: d.now.Turn, Agent: k.agent, Cause: causePlace, Delta: Delta{key1(routedKey, k.agent): v}})
+	}
+	for i := range d.request.Messages {
+		if d.request.Messages[i].host == &d.past[now.At] {
+			return i, nil
 		}
 	}
+	return max(0, lastOfUser(d.request.Messages)), nil // a processor took it out
+}
+
+func lastOfUser(messages []Message) int {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role == RoleUser {
+			return i
+		}
+	}
+	return -1
+}
+
+func hash(s string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, s) // a hash never fails
+	return h.Sum64()
+}
+
+// insert puts a system message of ours at a place.
+func (r *Request) insert(at int, text string) {
 	r.Messages = slices.Insert(r.Messages, at, Message{Role: RoleSystem, Content: text, placed: true})
 }
 

@@ -105,12 +105,12 @@ func TestRunAdjusts(t *testing.T) {
 	h := newHost(t, newRouter(t, build(t, small()), nil), "main", nil)
 	past := []agent.Message{{Role: agent.RoleUser, Content: "hi"}, {Role: agent.RoleAssistant, Content: "hello"}}
 	result, err := agent.Run(t.Context(), e.client, h.Kit, past, "again", &agent.RunOptions{
-		Model: "test", Adjust: func(r *openai.ChatCompletionRequest) { r.MaxTokens = 7 },
+		Model: "test", Adjust: func(r *openai.ChatCompletionRequest) { r.MaxCompletionTokens = 7 },
 	})
 	if err != nil || result.Answer != "hello" || len(past) != 2 || len(result.Messages) != 4 {
 		t.Errorf("%v, %+v", err, result)
 	}
-	if !strings.Contains(string(e.requests[0]), `"max_tokens":7`) {
+	if !strings.Contains(string(e.requests[0]), `"max_completion_tokens":7`) {
 		t.Errorf("request: %s", e.requests[0])
 	}
 }

@@ -24,6 +24,9 @@ func (k *Kit) begin(ctx context.Context) (now *router.Route, cleared []string, e
 	if now, err = k.s.Visible(ctx); err != nil {
 		return nil, nil, err
 	}
+	if len(now.Index().Skills()) == 0 && k.st.idle() {
+		return now, nil, nil
+	}
 	k.texts.begin(now.Turn)
 	migrated := k.st.migrate(k.agent, now.Turn)
 	held := k.st.read(k.agent, k.o.Mode)
@@ -126,6 +129,7 @@ type block struct {
 	system    string // its system_prompt
 	texts     []definitions.DocText
 	omitted   []string // for want of room
+	text      string   // as it is shown
 	tokens    int
 	where     string
 }
@@ -215,7 +219,7 @@ func (k *Kit) skillsRequest(d *draft) error {
 	if k.o.Strategy == SystemMessage || k.o.Strategy == Toolset {
 		for _, b := range d.blocks {
 			b.where = "system"
-			parts = append(parts, k.render(b))
+			parts = append(parts, b.text)
 		}
 	}
 	d.request.Messages[0].Content = join(parts...)
@@ -296,7 +300,8 @@ func (k *Kit) fit(d *draft, base, overview string) {
 	total := r.System + r.Overview
 	if k.o.Strategy != Path {
 		for _, b := range d.blocks {
-			b.tokens = k.o.Tokens(k.render(b))
+			b.text = k.render(b)
+			b.tokens = k.o.Tokens(b.text)
 			total += b.tokens
 		}
 	}
@@ -307,7 +312,8 @@ func (k *Kit) fit(d *draft, base, overview string) {
 		shrunk := func(b *block, what string) {
 			r.leave(b.skill, what, why)
 			total -= b.tokens
-			b.tokens = k.o.Tokens(k.render(b))
+			b.text = k.render(b)
+			b.tokens = k.o.Tokens(b.text)
 			total += b.tokens
 		}
 		for _, b := range oldest {

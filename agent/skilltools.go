@@ -129,8 +129,13 @@ func errorOffset(err error, otherwise int) int {
 	return otherwise
 }
 
+// isSkillTool tells whether a tool is one by which skills are handled.
 func isSkillTool(name string) bool {
-	return slices.ContainsFunc(SkillTools(), func(t Tool) bool { return t.Function.Name == name })
+	switch name {
+	case toolLoad, toolSelectDocs, toolExtension, toolLoadDomain, toolLoadNamed, toolUnload, toolList, toolSearch, toolStatus, toolReadFile:
+		return true
+	}
+	return false
 }
 
 // bind leaves out the tools that no function is there for.

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ func TestToolsFile(t *testing.T) {
 				if p.File != "skills/x/tools.json" {
 					t.Errorf("file %q", p.File)
 				}
-				got = append(got, strings.TrimPrefix(strings.Replace(asJSON(t, p.Line)+": "+p.Kind+": "+p.What, "\n", "", -1), " "))
+				got = append(got, fmt.Sprintf("%d: %s: %s", p.Line, p.Kind, p.What))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)

@@ -16,6 +16,7 @@ const (
 	docsKeys   = "temp:skill:docs:"   // "*" or a JSON array of names
 	modeKeys   = "temp:skill:mode:"   // a Mode, where it is not the agent's
 	onceKey    = "temp:skill:once:"   // what the last request showed once, see shownOnce
+	routedKey  = "temp:skill:routed:" // where in the history the summaries stand, see routedAt
 	clearedKey = "temp:skill_turn_cleared:"
 )
 
@@ -92,6 +93,7 @@ type Change struct {
 //	once      what was loaded for one request is cleared
 //	cap       the least recent above MaxLoadedSkills are cleared
 //	router    the router dropped a skill: the task ended, it was rejected, it is gone
+//	place     the summaries of the turn stand elsewhere in the history
 //	end       the session ended
 type State struct {
 	mu      sync.Mutex
@@ -174,7 +176,7 @@ func (s *State) lastUses(agentName string) map[string]uint64 {
 	kept := s.changes[agentName]
 	for i := len(kept) - 1; i >= 0; i-- {
 		switch kept[i].Cause {
-		case causeTurn, causeOnce, causeCap, causeRouter, causeEnd, causeMigrate, toolUnload:
+		case causeTurn, causeOnce, causeCap, causeRouter, causeEnd, causeMigrate, causePlace, toolUnload:
 			continue
 		}
 		for _, name := range kept[i].Skills {
@@ -197,6 +199,7 @@ const (
 	causeCap     = "cap"
 	causeRouter  = "router"
 	causeEnd     = "end"
+	causePlace   = "place"
 )
 
 // migrate makes keys without an agent those of this one, once, and returns
@@ -243,6 +246,18 @@ func unscopedKey(k string) (kind string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// idle tells whether nothing is loaded for any agent.
+func (s *State) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k := range s.values {
+		if strings.HasPrefix(k, loadedKeys) {
+			return false
+		}
+	}
+	return true
 }
 
 // A held is one loaded skill, as the state has it.
