@@ -262,6 +262,10 @@ func (k *Kit) Resume(ctx context.Context, snap Snapshot) (gone []string, err err
 			return gone, fmt.Errorf("agent: resuming %q: %w", name, err)
 		}
 	}
+	// What is resumed begins no task, and says nothing of what comes.
+	if err := k.s.EndTask(ctx); err != nil {
+		return gone, fmt.Errorf("agent: resuming: %w", err)
+	}
 	return gone, nil
 }
 

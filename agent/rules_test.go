@@ -352,6 +352,9 @@ func TestResume(t *testing.T) {
 	if err != nil || !slices.Equal(gone, []string{"no-such"}) {
 		t.Errorf("gone %q, %v", gone, err)
 	}
+	if st, err := h.Session().State(t.Context()); err != nil || st.Task {
+		t.Errorf("resuming began a task: %v, %v", st.Task, err)
+	}
 	h.say("and now for something else")
 	request, _ := h.step()
 	if got := shows(request, "code-review", "search", "calculator"); !slices.Equal(got, []string{"code-review", "search"}) || !strings.Contains(text(request), "[Doc] guide.md\n") {
@@ -360,6 +363,94 @@ func TestResume(t *testing.T) {
 	if got := h.Snapshot(); !slices.Equal(got.ActiveSkills, []string{"code-review", "search"}) {
 		t.Errorf("snapshot again: %q", got.ActiveSkills)
 	}
+}
+
+// Another process of the same session, with a state of its own: what is loaded
+// for the session stays so.
+func TestOtherProcess(t *testing.T) {
+	r := newRouter(t, build(t, small()), nil)
+	h := newHost(t, r, "main", nil)
+	h.say("hello")
+	h.must("loaded: search", "skill_load", `{"skill":"search","mode":"session"}`)
+	h.must("loaded: calculator", "skill_load", `{"skill":"calculator"}`)
+	there := newHost(t, r, "main", nil)
+	there.say("hello again")
+	request, receipt := there.step()
+	modes := map[string]agent.Mode{}
+	for _, s := range receipt.Loaded {
+		modes[s.Skill] = s.Mode
+	}
+	if diff := cmp.Diff(map[string]agent.Mode{"search": agent.Session, "calculator": agent.Task}, modes); diff != "" {
+		t.Errorf("modes (-want +got):\n%s\n%s", diff, text(request))
+	}
+}
+
+// A skill that is only for people is in no prompt, list or search, and there
+// once the user names it.
+func TestManual(t *testing.T) {
+	files := small()
+	files["code/deploy/SKILL.md"] = file("---\nname: deploy-site\ndescription: Deploys the site. Use when the site is to be deployed.\ndisable-model-invocation: true\n---\nDeploy with care.\n")
+	ix := build(t, files)
+	for _, mode := range []router.Mode{router.Flat, router.Layered} {
+		for _, strategy := range []agent.Strategy{agent.SystemMessage, agent.ToolResult, agent.Toolset, agent.Path} {
+			h := newHost(t, newRouter(t, ix, &router.Options{Mode: mode}), "main", &agent.Options{
+				Strategy: strategy, Extras: []string{agent.SearchSkills, agent.ListSkills, agent.ReadFile, agent.LoadDomain},
+			})
+			h.say("the page is ready, is it to be seen by all now?")
+			h.call("list_skills", `{"domain":"code"}`)
+			h.call("search_skills", `{"query":"deploy the site"}`)
+			h.call("skill_load_domain", `{"domain":"code","reason":"a test"}`)
+			if r, _ := h.step(); strings.Contains(asJSON(t, r), "deploy-site") || strings.Contains(asJSON(t, r), "Deploy with care") {
+				t.Errorf("%s, %q: it is in the request:\n%s", mode, strategy, asJSON(t, r))
+			}
+			h.must("error: skill not found", "read_file", `{"path":"skills/code/deploy/SKILL.md"}`)
+			h.say("/deploy-site")
+			if strategy == agent.Path {
+				h.step()
+				h.must("Deploy with care.", "read_file", `{"path":"skills/code/deploy/SKILL.md"}`)
+			} else if r, receipt := h.step(); !strings.Contains(text(r), "Deploy with care") {
+				t.Errorf("%s, %q: named by the user, not shown: %+v", mode, strategy, receipt)
+			}
+		}
+	}
+}
+
+// A tool that two skills declare which the user names is offered once; one
+// that the agent has itself keeps its own.
+func TestToolTwice(t *testing.T) {
+	files := small()
+	files["numbers/sums/SKILL.md"] = skillFile("big-sums", "Adds up. Use for sums.", "Add.\n")
+	files["numbers/sums/tools.json"] = file(calculatorTools)
+	files["numbers/long/SKILL.md"] = skillFile("long-sums", "Adds up much. Use for long sums.", "Add.\n")
+	files["numbers/long/tools.json"] = file(calculatorTools)
+	r := newRouter(t, build(t, files), nil)
+	h := newHost(t, r, "main", &agent.Options{Funcs: funcs(), Extras: []string{agent.LoadDomain}})
+	h.say("use `big-sums` and `long-sums`")
+	for _, name := range []string{"big-sums", "long-sums"} {
+		if _, err := h.Session().Load(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request, receipt := h.step()
+	n := 0
+	for _, name := range toolNames(request) {
+		if name == "calculate" {
+			n++
+		}
+	}
+	if n != 1 || len(receipt.LeftOut) != 1 || receipt.LeftOut[0] != (agent.LeftOut{Skill: "long-sums", What: "tool calculate", Why: "another tool has its name"}) {
+		t.Errorf("%d times; left out: %+v", n, receipt.LeftOut)
+	}
+	h = newHost(t, r, "domain", &agent.Options{Funcs: funcs(), Extras: []string{agent.LoadDomain}})
+	h.say("hello")
+	h.must(`error: skills "calculator" and "long-sums" both declare the tool "calculate": "long-sums" was not loaded; unload "calculator" first`,
+		"skill_load_domain", `{"domain":"numbers","reason":"a test"}`)
+	h.wantKeys()
+
+	own := []agent.Tool{{Type: "function", Function: agent.Function{Name: "calculate"}}}
+	h = newHost(t, r, "own", &agent.Options{Funcs: funcs(), Tools: own})
+	h.say("hello")
+	h.must(`error: skill "calculator" declares the tool "calculate", which the agent has itself: it was not loaded`, "skill_load", `{"skill":"calculator"}`)
 }
 
 // A skill that is deleted while it is loaded loses its key with the next turn,

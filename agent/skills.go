@@ -54,9 +54,10 @@ func (k *Kit) begin(ctx context.Context) (now *router.Route, cleared []string, e
 	var there, gone []string
 	for _, s := range now.Loaded {
 		there = append(there, s.Name)
-		if _, ok := held[s.Name]; !ok { // the router loaded it, for the task
-			delta := LoadDelta(k.agent, LoadArgs{Skill: s.Name, Mode: Task})
-			k.st.Commit(Change{Turn: now.Turn, Agent: k.agent, Cause: causeRoute, Skills: []string{s.Name}, Delta: delta})
+		if _, ok := held[s.Name]; !ok {
+			if err := k.own(ctx, now.Turn, s.Name); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	for _, h := range sorted(held) {
@@ -69,6 +70,21 @@ func (k *Kit) begin(ctx context.Context) (now *router.Route, cleared []string, e
 		cleared = append(cleared, gone...)
 	}
 	return now, cleared, nil
+}
+
+// own makes the key of a skill that the router has loaded by itself, for the
+// task; or for the session, as another process that keeps its own state did.
+func (k *Kit) own(ctx context.Context, turn int, skill string) error {
+	st, err := k.s.State(ctx)
+	if err != nil {
+		return err
+	}
+	args := LoadArgs{Skill: skill, Mode: Task}
+	if slices.Contains(st.Pinned, skill) {
+		args.Mode = Session
+	}
+	k.st.Commit(Change{Turn: turn, Agent: k.agent, Cause: causeRoute, Skills: []string{skill}, Delta: LoadDelta(k.agent, args)})
+	return nil
 }
 
 // clearTurn clears what was loaded for an earlier turn, and returns it. The

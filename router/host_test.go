@@ -60,6 +60,9 @@ func TestPin(t *testing.T) {
 	d.load("git-commit")
 	d.load("email-draft")
 	d.do("pin", d.Pin(ctx, "git-commit"))
+	if got := d.state().Pinned; !cmp.Equal(got, []string{"git-commit"}) {
+		t.Errorf("%q is pinned", got)
+	}
 	d.do("use", d.Use(ctx, "email-draft"))
 	d.do("end", d.EndTask(ctx))
 	if got := d.state().Loaded; !cmp.Equal(got, []string{"git-commit"}) {

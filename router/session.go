@@ -383,6 +383,7 @@ type State struct {
 	Domains []string // visible ones; none of a flat catalog
 	Skills  []string // with visible summaries; none of a flat catalog, which shows all
 	Loaded  []string // definitions in the prompt
+	Pinned  []string // those of them that outlive the task
 	Alive   []string // domains whose summaries are kept
 	LeftOut []string // domains and skills tried in vain
 	Events  []Event  // the last 16, oldest first
@@ -399,6 +400,11 @@ func (s *Session) State(ctx context.Context) (State, error) {
 		out = State{
 			Turn: st.Turn, Layer: st.Layer, Task: st.Task, Loaded: slices.Clone(st.Loaded),
 			Alive: st.summaries.Keys(), Summaries: st.summaries.Stats(), Definitions: st.definitions.Stats(),
+		}
+		for _, name := range st.pinned() {
+			if slices.Contains(st.Loaded, name) {
+				out.Pinned = append(out.Pinned, name)
+			}
 		}
 		for _, e := range st.Events {
 			out.Events = append(out.Events, Event(e))
