@@ -101,7 +101,7 @@ func (k *Kit) load(ctx context.Context, cause string, args LoadArgs) (string, er
 	if err != nil {
 		return "", gone(err)
 	}
-	if err := k.hold(ctx, args.Skill, args.Mode); err != nil {
+	if err := k.hold(ctx, args.Mode, args.Skill); err != nil {
 		return "", err
 	}
 	known, unknown := split(args.Docs, documents(def))
@@ -110,22 +110,35 @@ func (k *Kit) load(ctx context.Context, cause string, args LoadArgs) (string, er
 	return resultLoaded + args.Skill + tellUnknown(unknown, def), nil
 }
 
-// hold pins a skill that is loaded for the session from now on, and lets go of
-// one that no longer is.
-func (k *Kit) hold(ctx context.Context, skill string, mode Mode) error {
-	before, loaded := k.st.read(k.agent, k.o.Mode)[skill]
-	if mode == "" {
-		mode = k.o.Mode
-		if loaded {
-			mode = before.mode
+// hold tells the session how long a skill that was just loaded stays.
+func (k *Kit) hold(ctx context.Context, mode Mode, skills ...string) error {
+	lives := map[router.Life][]string{}
+	state := k.st.read(k.agent, k.o.Mode)
+	for _, name := range skills {
+		m := mode
+		if m == "" {
+			m = k.o.Mode
+			if h, ok := state[name]; ok {
+				m = h.mode
+			}
 		}
+		life := router.ForTurn
+		switch m {
+		case Task:
+			continue // so it is
+		case Session:
+			life = router.ForSession
+		case Once, Turn:
+		}
+		lives[life] = append(lives[life], name)
 	}
-	pinned := loaded && before.mode == Session
-	switch {
-	case mode == Session && !pinned:
-		return k.s.Pin(ctx, skill)
-	case mode != Session && pinned:
-		return k.s.Unpin(ctx, skill)
+	for _, life := range []router.Life{router.ForTurn, router.ForSession} {
+		if len(lives[life]) == 0 {
+			continue
+		}
+		if err := k.s.Keep(ctx, life, lives[life]...); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -294,7 +307,7 @@ func (k *Kit) loadExtension(ctx context.Context, skill string) (string, error) {
 	if _, err := k.s.LoadExtension(ctx, skill); err != nil {
 		return "", plain(err)
 	}
-	if err := k.hold(ctx, skill, ""); err != nil {
+	if err := k.hold(ctx, "", skill); err != nil {
 		return "", err
 	}
 	k.st.Commit(Change{Turn: now.Turn, Agent: k.agent, Cause: toolExtension, Skills: []string{skill}, Delta: LoadDelta(k.agent, LoadArgs{Skill: skill})})
@@ -333,6 +346,9 @@ func (k *Kit) loadDomain(ctx context.Context, domain, reason string) (string, er
 	all, err := k.s.LoadDomain(ctx, domain, reason)
 	if err != nil {
 		return "", plain(err)
+	}
+	if err := k.hold(ctx, "", skills...); err != nil {
+		return "", err
 	}
 	c := Change{Turn: now.Turn, Agent: k.agent, Cause: toolLoadDomain, Reason: reason, Delta: Delta{}}
 	for _, def := range all {

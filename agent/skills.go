@@ -31,13 +31,13 @@ func (k *Kit) begin(ctx context.Context) (now *router.Route, cleared []string, e
 	migrated := k.st.migrate(k.agent, now.Turn)
 	held := k.st.read(k.agent, k.o.Mode)
 	out := k.clearTurn(now.Turn, held)
-	changed := len(out) > 0
-	if changed {
+	changed := slices.ContainsFunc(now.Loaded, func(d *definitions.Skill) bool { return slices.Contains(out, d.Name) })
+	if changed { // else the session has let go of them when the turn began
 		if err := k.s.Unload(ctx, out...); err != nil {
 			return nil, nil, err
 		}
-		cleared = out
 	}
+	cleared = out
 	for _, name := range migrated {
 		if _, ok := held[name]; ok {
 			changed = true
@@ -80,7 +80,7 @@ func (k *Kit) own(ctx context.Context, turn int, skill string) error {
 		return err
 	}
 	args := LoadArgs{Skill: skill, Mode: Task}
-	if slices.Contains(st.Pinned, skill) {
+	if slices.Contains(st.Kept, skill) {
 		args.Mode = Session
 	}
 	k.st.Commit(Change{Turn: turn, Agent: k.agent, Cause: causeRoute, Skills: []string{skill}, Delta: LoadDelta(k.agent, args)})

@@ -62,45 +62,76 @@ func (s *Session) Exists(ctx context.Context, skill string) (bool, error) {
 // decision. Names that are not loaded are passed over.
 func (s *Session) Unload(ctx context.Context, skills ...string) error {
 	return s.update(ctx, func(t *turn) error {
-		var out []string
-		for _, name := range skills {
-			if !slices.Contains(t.st.Loaded, name) {
-				continue
-			}
+		t.release(skills)
+		return nil
+	})
+}
+
+// release is Unload within a move.
+func (t *turn) release(skills []string) {
+	var out []string
+	for _, name := range skills {
+		if slices.Contains(t.st.Loaded, name) {
 			t.st.unload(name)
 			t.st.definitions.Unpin(name)
 			out = append(out, name)
 		}
-		if len(out) > 0 {
-			t.settle(Event{Rule: "unload", Names: out})
+	}
+	if len(out) > 0 {
+		t.settle(Event{Rule: "unload", Names: out})
+	}
+}
+
+// A Life is how long a loaded definition stays in the prompt.
+type Life int
+
+// The lives. That of a definition is ForTask again when it is loaded again.
+const (
+	ForTask    Life = iota
+	ForTurn         // it is unloaded when the next turn begins, before its utterance is routed
+	ForSession      // neither the end of the task nor turns without a decision unload it
+)
+
+// String says how long.
+func (l Life) String() string {
+	switch l {
+	case ForTask:
+		return "for the task"
+	case ForTurn:
+		return "for the turn"
+	case ForSession:
+		return "for the session"
+	}
+	return fmt.Sprintf("life(%d)", int(l))
+}
+
+// Keep says how long loaded definitions stay in the prompt; without it they do
+// for the task. One that is not loaded is an error, and nothing changes.
+func (s *Session) Keep(ctx context.Context, life Life, skills ...string) error {
+	return s.update(ctx, func(t *turn) error {
+		st := t.st
+		for _, name := range skills {
+			if !slices.Contains(st.Loaded, name) {
+				return fmt.Errorf("router: skill %q is not loaded, so it cannot be kept: load it first", name)
+			}
+			st.forTask(name)
+			switch life {
+			case ForTask:
+			case ForTurn:
+				st.Lent = append(st.Lent, name)
+			case ForSession:
+				st.definitions.Pin(name)
+			default:
+				return fmt.Errorf("router: %v is no life of a definition", life)
+			}
 		}
+		t.note(Event{To: st.Layer, Rule: "keep", Names: skills, Reason: life.String()})
 		return nil
 	})
 }
 
-// Pin keeps loaded definitions for the session: neither the end of the task
-// nor turns without a decision unload them. Unpin lets one go with the task
-// again.
-func (s *Session) Pin(ctx context.Context, skills ...string) error {
-	return s.update(ctx, func(t *turn) error {
-		for _, name := range skills {
-			if !slices.Contains(t.st.Loaded, name) || !t.st.definitions.Pin(name) {
-				return fmt.Errorf("router: skill %q is not loaded, so it cannot be pinned: load it first", name)
-			}
-			t.event("pin", name)
-		}
-		return nil
-	})
-}
-
-// Unpin undoes Pin. Names that are not pinned are passed over.
-func (s *Session) Unpin(ctx context.Context, skills ...string) error {
-	return s.update(ctx, func(t *turn) error {
-		for _, name := range skills {
-			if slices.Contains(t.st.pinned(), name) && t.st.definitions.Unpin(name) {
-				t.event("unpin", name)
-			}
-		}
-		return nil
-	})
+// forTask makes the life of a definition what it is without Keep.
+func (st *state) forTask(skill string) {
+	st.definitions.Unpin(skill)
+	st.Lent = slices.DeleteFunc(st.Lent, func(name string) bool { return name == skill })
 }

@@ -50,18 +50,21 @@ func TestUnload(t *testing.T) {
 	}
 }
 
-func TestPin(t *testing.T) {
+func TestKeepForSession(t *testing.T) {
 	ctx := t.Context()
 	d := newDialogue(t, newRouter(t, exampleCatalog(t), nil), nil)
 	d.say(office)
-	if err := d.Pin(ctx, "git-commit"); err == nil || !strings.Contains(err.Error(), "load it first") {
-		t.Errorf("pinning what is not loaded: %v", err)
+	if err := d.Keep(ctx, router.ForSession, "git-commit"); err == nil || !strings.Contains(err.Error(), "load it first") {
+		t.Errorf("keeping what is not loaded: %v", err)
 	}
 	d.load("git-commit")
 	d.load("email-draft")
-	d.do("pin", d.Pin(ctx, "git-commit"))
-	if got := d.state().Pinned; !cmp.Equal(got, []string{"git-commit"}) {
-		t.Errorf("%q is pinned", got)
+	if err := d.Keep(ctx, router.Life(9), "git-commit"); err == nil || !strings.Contains(err.Error(), "life(9)") {
+		t.Errorf("no life: %v", err)
+	}
+	d.do("keep", d.Keep(ctx, router.ForSession, "git-commit"))
+	if got := d.state().Kept; !cmp.Equal(got, []string{"git-commit"}) {
+		t.Errorf("%q is kept", got)
 	}
 	d.do("use", d.Use(ctx, "email-draft"))
 	d.do("end", d.EndTask(ctx))
@@ -74,20 +77,20 @@ func TestPin(t *testing.T) {
 	if got := d.state().Loaded; !cmp.Equal(got, []string{"git-commit"}) {
 		t.Errorf("after turns without a decision %q is loaded", got)
 	}
-	d.do("unpin", d.Unpin(ctx, "git-commit", "never-loaded"))
+	d.do("keep", d.Keep(ctx, router.ForTask, "git-commit"))
 	d.do("end", d.EndTask(ctx))
 	if got := d.state().Loaded; len(got) > 0 {
-		t.Errorf("unpinned, after the task %q is loaded", got)
+		t.Errorf("for the task again, after it %q is loaded", got)
 	}
 }
 
-// What is stalled leaves, what is pinned beside it stays.
-func TestStallSparesPinned(t *testing.T) {
+// What is stalled leaves, what is kept beside it stays.
+func TestStallSparesKept(t *testing.T) {
 	d := newDialogue(t, newRouter(t, exampleCatalog(t), nil), nil)
 	d.say(office)
 	d.load("git-commit")
 	d.load("email-draft")
-	d.do("pin", d.Pin(t.Context(), "git-commit"))
+	d.do("keep", d.Keep(t.Context(), router.ForSession, "git-commit"))
 	d.do("use", d.Use(t.Context(), "email-draft"))
 	for range 4 {
 		d.say(follow)
@@ -95,6 +98,33 @@ func TestStallSparesPinned(t *testing.T) {
 	st := d.state()
 	if !cmp.Equal(st.Loaded, []string{"git-commit"}) || !cmp.Equal(st.LeftOut, []string{"email-draft"}) {
 		t.Errorf("loaded %q, left out %q", st.Loaded, st.LeftOut)
+	}
+}
+
+// What is loaded for a turn is gone before the next utterance is routed: it
+// does not stick, and loading it again is a hit.
+func TestKeepForTurn(t *testing.T) {
+	ctx := t.Context()
+	d := newDialogue(t, newRouter(t, exampleCatalog(t), nil), nil)
+	d.say(offTopic)
+	d.load("git-commit")
+	d.do("keep", d.Keep(ctx, router.ForTurn, "git-commit"))
+	r := d.say(offTopic)
+	if len(loaded(r)) > 0 || !cmp.Equal(r.Unloaded, []string{"git-commit"}) || r.Events[0].Rule != "unload" {
+		t.Errorf("loaded %q, unloaded %q, events %q", loaded(r), r.Unloaded, rules(r.Events))
+	}
+	if st := d.state(); !st.Task || st.Layer == router.Definitions {
+		t.Errorf("task %v, layer %v", st.Task, st.Layer)
+	}
+	hits := d.state().Definitions.Hits
+	d.load("git-commit")
+	d.do("keep", d.Keep(ctx, router.ForTurn, "git-commit"))
+	if got := d.state().Definitions.Hits; got != hits+1 {
+		t.Errorf("loaded again: %d hits, then %d", hits, got)
+	}
+	d.load("git-commit") // without Keep: for the task
+	if got := loaded(d.say(follow)); !cmp.Equal(got, []string{"git-commit"}) {
+		t.Errorf("loaded for the task, %q is loaded", got)
 	}
 }
 

@@ -56,10 +56,11 @@ var ErrBusy = errors.New("router: another call of the session is under way")
 //	any          Load, LoadExtension,           definitions  a task begins, if none runs
 //	             LoadDomain (load, …)
 //	any          Use (use)                      the same     a decision is noted
-//	definitions  Unload (unload)                summaries    what was loaded may come back without reading it
+//	definitions  Unload, or a turn begins       summaries    what was loaded, or only for the turn before,
+//	             (unload)                                    is still cached
 //	definitions  Reject (reject)                summaries    the skill is left out
 //	definitions  2 turns without a Use          summaries    what was loaded is left out,
-//	             (stalled)                                   unless it is pinned
+//	             (stalled)                                   unless it is kept for the session
 //	summaries    2 turns without a decision     domains      the domains shown are left out
 //	             (stalled)
 //	domains      2 turns without a decision     the same     no more questions
@@ -136,6 +137,7 @@ func (s *Session) Route(ctx context.Context, utterance string) (*Route, error) {
 
 func (t *turn) route(ctx context.Context, utterance string) (*Route, error) {
 	t.revoke()
+	t.release(slices.Clone(t.st.Lent))
 	t.expire(utterance)
 	t.stall()
 	t.st.Decided = false
@@ -383,7 +385,7 @@ type State struct {
 	Domains []string // visible ones; none of a flat catalog
 	Skills  []string // with visible summaries; none of a flat catalog, which shows all
 	Loaded  []string // definitions in the prompt
-	Pinned  []string // those of them that outlive the task
+	Kept    []string // those of them that stay for the session
 	Alive   []string // domains whose summaries are kept
 	LeftOut []string // domains and skills tried in vain
 	Events  []Event  // the last 16, oldest first
@@ -403,7 +405,7 @@ func (s *Session) State(ctx context.Context) (State, error) {
 		}
 		for _, name := range st.pinned() {
 			if slices.Contains(st.Loaded, name) {
-				out.Pinned = append(out.Pinned, name)
+				out.Kept = append(out.Kept, name)
 			}
 		}
 		for _, e := range st.Events {

@@ -37,7 +37,7 @@ func (l Layer) String() string {
 //	task-begin  a task begins
 //	use         the host tells that a skill is used
 //	unload      the host takes loaded skills out of the prompt
-//	pin, unpin  a loaded skill is kept for the session, or for the task again
+//	keep        the host tells how long loaded skills stay
 //	expired     summaries of a domain were kept for their turns
 //	evicted     something made room
 //	changed     a text was changed in the catalog: what was kept of it is dropped
@@ -90,6 +90,7 @@ type state struct {
 	Fallback bool      `json:"f,omitempty"`  // what is visible is of fallback domains
 	Loaded   []string  `json:"ld,omitempty"` // definitions in the prompt, in order
 	Extended []string  `json:"xt,omitempty"` // those of them with their extension
+	Lent     []string  `json:"ln,omitempty"` // those that the next turn begins without
 	Gone     []string  `json:"g,omitempty"`  // loaded skills that were deleted since the turn before
 	Left     []string  `json:"lf,omitempty"` // skills that left the prompt since the turn began
 	Tried    []tried   `json:"x,omitempty"`
@@ -262,6 +263,7 @@ func (st *state) shed() bool {
 }
 
 func (st *state) unload(skill string) {
+	st.Lent = slices.DeleteFunc(st.Lent, func(name string) bool { return name == skill })
 	st.Loaded = slices.DeleteFunc(st.Loaded, func(name string) bool { return name == skill })
 }
 

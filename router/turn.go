@@ -438,6 +438,7 @@ func (t *turn) take(d *definitions.Skill) {
 		t.event("evicted", out)
 	}
 	st.extended() // what went with an earlier definition of this name
+	st.forTask(d.Name)
 	if !slices.Contains(st.Loaded, d.Name) {
 		st.Loaded = append(st.Loaded, d.Name)
 	}
@@ -470,6 +471,9 @@ func (t *turn) endTask(rule string) {
 		out = append(out, name)
 		return true
 	})
+	for _, name := range out {
+		st.Lent = slices.DeleteFunc(st.Lent, func(lent string) bool { return lent == name })
+	}
 	st.TaskDomains, st.Tried, st.Task, st.Stalls, st.Topics = nil, nil, false, 0, nil
 	t.settle(Event{Rule: rule, Names: out})
 }
