@@ -82,7 +82,7 @@ func (k *Kit) prepareCall(ctx context.Context, c ToolCall) (run func() (string, 
 	}
 	var unused Receipt
 	for _, b := range k.loaded(now, k.shownOnce().Step, &unused) {
-		if slices.ContainsFunc(k.toolsOf(ctx, b.def).tools, func(t Tool) bool { return t.Function.Name == name }) {
+		if slices.ContainsFunc(k.toolsOf(ctx, now, b.def).tools, func(t Tool) bool { return t.Function.Name == name }) {
 			k.used(ctx, now.Turn, b.skill)
 			return func() (string, error) { return k.run(ctx, name, given) }, "", nil
 		}

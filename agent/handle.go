@@ -64,8 +64,8 @@ func (k *Kit) Definition(ctx context.Context, skill string) (string, error) {
 		if b.skill != skill {
 			continue
 		}
-		b.system = k.toolsOf(ctx, b.def).prompt
-		if err := k.readDocs(ctx, &r, b); err != nil {
+		b.system = k.toolsOf(ctx, now, b.def).prompt
+		if err := k.readDocs(ctx, now, &r, b); err != nil {
 			return "", fmt.Errorf("agent: %w", err)
 		}
 		return k.render(b), nil
@@ -200,7 +200,7 @@ func (k *Kit) clash(ctx context.Context, now *router.Route, skills ...string) er
 	}
 	var unused Receipt
 	for _, b := range k.loaded(now, "", &unused) {
-		for _, t := range k.toolsOf(ctx, b.def).tools {
+		for _, t := range k.toolsOf(ctx, now, b.def).tools {
 			if !slices.Contains(skills, b.skill) {
 				owner[t.Function.Name] = b.skill
 			}
@@ -214,7 +214,7 @@ func (k *Kit) clash(ctx context.Context, now *router.Route, skills ...string) er
 		if err != nil {
 			return err
 		}
-		for _, t := range k.toolsOf(ctx, def).tools {
+		for _, t := range k.toolsOf(ctx, now, def).tools {
 			name := t.Function.Name
 			switch other, has := owner[name]; {
 			case has && other == "":
@@ -463,7 +463,7 @@ func (k *Kit) status(ctx context.Context) (string, error) {
 			b.WriteString("; with its extension")
 		}
 		var tools []string
-		for _, t := range k.toolsOf(ctx, s.def).tools {
+		for _, t := range k.toolsOf(ctx, now, s.def).tools {
 			tools = append(tools, t.Function.Name)
 		}
 		if len(tools) > 0 {

@@ -148,7 +148,7 @@ func (k *Kit) readFile(ctx context.Context, given string) (string, error) {
 		if !slices.ContainsFunc(def.Docs, func(d definitions.Doc) bool { return d.Name == file }) {
 			return "", fmt.Errorf("no such file: %s%s", given, tellUnknown([]string{file}, def))
 		}
-		data, err := k.doc(ctx, skill, file)
+		data, err := k.doc(ctx, now, skill, file)
 		if err != nil {
 			return "", errors.New(strings.TrimPrefix(err.Error(), "index: "))
 		}
@@ -170,7 +170,7 @@ func (k *Kit) readFile(ctx context.Context, given string) (string, error) {
 	}
 	k.used(ctx, now.Turn, skill)
 	body := def.Body()
-	if prompt := k.toolsOf(ctx, def).prompt; prompt != "" {
+	if prompt := k.toolsOf(ctx, now, def).prompt; prompt != "" {
 		body = prompt + "\n\n" + body
 	}
 	return definitions.Escape(strings.Trim(body, "\n")), nil

@@ -152,7 +152,7 @@ func (k *Kit) setTools(d *draft) {
 		d.receipt.Tools = append(d.receipt.Tools, name)
 	}
 	for _, b := range d.blocks {
-		st := k.toolsOf(d.ctx, b.def)
+		st := k.toolsOf(d.ctx, d.now, b.def)
 		b.system = st.prompt
 		d.receipt.Problems = append(d.receipt.Problems, st.problems...)
 		for _, t := range st.tools {
@@ -174,13 +174,10 @@ func (k *Kit) describe(f Function, d *draft) string {
 		_, aside := k.overview(d)
 		return join(f.Description, aside)
 	case toolUnload:
-		names := make([]string, len(d.blocks))
-		for i, b := range d.blocks {
-			names[i] = b.skill
-		}
+		names := skillsOf(d.blocks)
 		loaded := "none"
 		if len(names) > 0 {
-			loaded = strings.Join(names, ", ")
+			loaded = definitions.Escape(strings.Join(names, ", "))
 		}
 		return f.Description + " Loaded: " + loaded + "."
 	}
@@ -195,38 +192,24 @@ func (k *Kit) skillResults(d *draft) error {
 		return nil
 	}
 	r := d.request
-	called := map[string]bool{} // IDs of calls that load
-	last := map[string]int{}    // by skill: its last result
-	for i, m := range r.Messages {
-		for _, c := range m.ToolCalls {
-			switch c.Function.Name {
-			case toolLoad, toolSelectDocs, toolLoadNamed, toolExtension:
-				called[c.ID] = true
-			}
-		}
-		if m.Role != RoleTool || !called[m.ToolCallID] {
-			continue
-		}
-		for _, b := range d.blocks {
-			if confirms(m.Content, b.skill) {
-				last[b.skill] = i
-			}
-		}
-	}
+	last := lastResults(r.Messages, append(skillsOf(d.blocks), d.noRoom...))
 	var missing []string
+	place := func(skill, text string) (where string) {
+		if i, ok := last[skill]; ok {
+			r.Messages[i].Content = join(r.Messages[i].Content, text)
+			return "tool result"
+		}
+		if k.o.Covered != nil && k.o.Covered(skill) {
+			return "covered"
+		}
+		missing = append(missing, text)
+		return "fallback"
+	}
 	for n, b := range d.blocks {
-		shown := &d.receipt.Loaded[n]
-		if i, ok := last[b.skill]; ok {
-			r.Messages[i].Content = join(r.Messages[i].Content, b.text)
-			shown.Where = "tool result"
-			continue
-		}
-		if k.o.Covered != nil && k.o.Covered(b.skill) {
-			shown.Where = "covered"
-			continue
-		}
-		shown.Where = "fallback"
-		missing = append(missing, b.text)
+		d.receipt.Loaded[n].Where = place(b.skill, b.text)
+	}
+	for _, name := range d.noRoom {
+		place(name, noRoom(name))
 	}
 	if len(missing) > 0 {
 		at := lastOfUser(r.Messages)
@@ -236,6 +219,43 @@ func (k *Kit) skillResults(d *draft) error {
 		r.insert(at, join(missing...))
 	}
 	return nil
+}
+
+// lastResults returns, by skill, the place of the last result of a call that
+// loaded it or chose of its documents.
+func lastResults(messages []Message, skills []string) map[string]int {
+	called := map[string]bool{} // IDs of calls that load
+	last := map[string]int{}
+	for i, m := range messages {
+		for _, c := range m.ToolCalls {
+			switch c.Function.Name {
+			case toolLoad, toolSelectDocs, toolLoadNamed, toolExtension:
+				called[c.ID] = true
+			}
+		}
+		if m.Role != RoleTool || !called[m.ToolCallID] {
+			continue
+		}
+		for _, name := range skills {
+			if confirms(m.Content, name) {
+				last[name] = i
+			}
+		}
+	}
+	return last
+}
+
+func skillsOf(blocks []*block) []string {
+	names := make([]string, len(blocks))
+	for i, b := range blocks {
+		names[i] = b.skill
+	}
+	return names
+}
+
+// noRoom tells the model why it does not see what it has loaded.
+func noRoom(skill string) string {
+	return "[More] " + definitions.Escape(skill) + " is loaded, but there is no room for its definition: unload what is not needed."
 }
 
 // Results of the calls that load. Prepare finds them again by their beginning.

@@ -256,10 +256,17 @@ func TestBudget(t *testing.T) {
 	files["code/code-review/reference.txt"] = file("Errors are values. " + long)
 	files["code/code-review/SKILL.md"] = skillFile("code-review", "Reviews code.", "Look for bugs first.\n<!-- extended -->\nAn example: "+long)
 	r := newRouter(t, build(t, files), nil)
+	for _, strategy := range []agent.Strategy{agent.SystemMessage, agent.ToolResult} {
+		testBudget(t, r, strategy)
+	}
+}
+
+func testBudget(t *testing.T, r *router.Router, strategy agent.Strategy) {
+	t.Helper()
 	var left []string
 	full := 0
 	for budget := 0; ; budget += 40 {
-		h := newHost(t, r, fmt.Sprint("agent-", budget), &agent.Options{Tokens: func(s string) int { return len(s) }, Budget: budget})
+		h := newHost(t, r, fmt.Sprint("agent-", strategy, budget), &agent.Options{Strategy: strategy, Tokens: func(s string) int { return len(s) }, Budget: budget})
 		h.say("hello")
 		h.must("loaded: calculator", "skill_load", `{"skill":"calculator"}`)
 		h.must("loaded: code-review", "skill_load", `{"skill":"code-review","include_all_docs":true}`)
@@ -277,6 +284,11 @@ func TestBudget(t *testing.T) {
 		}
 		if got := receipt.System + receipt.Overview + receipt.Definitions; len(receipt.Loaded) > 0 && got > budget {
 			t.Fatalf("budget %d: %d are shown", budget, got)
+		}
+		for _, l := range receipt.LeftOut {
+			if l.What == "skill" && !strings.Contains(text(r), "[More] "+l.Skill+" is loaded, but there is no room") {
+				t.Fatalf("budget %d: the model is not told of %s", budget, l.Skill)
+			}
 		}
 		for _, s := range receipt.Loaded {
 			if !strings.Contains(text(r), map[string]string{"calculator": "Never work", "code-review": "Look for bugs", "search": "Search before"}[s.Skill]) {

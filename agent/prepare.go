@@ -108,6 +108,7 @@ type draft struct {
 	past    []Message // the history, as the host wrote it
 	step    string    // tells this request from others of the session
 	blocks  []*block  // loaded skills that are shown
+	noRoom  []string  // loaded skills that the budget has no room for
 	receipt *Receipt
 }
 

@@ -194,13 +194,9 @@ func (k *Kit) definition(name string, def *definitions.Skill) (*definitions.Skil
 }
 
 // doc reads a document of a skill.
-func (k *Kit) doc(ctx context.Context, skill, name string) ([]byte, error) {
+func (k *Kit) doc(ctx context.Context, now *router.Route, skill, name string) ([]byte, error) {
 	switch r := k.o.Repository.(type) {
 	case nil:
-		now, err := k.s.Visible(ctx)
-		if err != nil {
-			return nil, err
-		}
 		return now.Index().Doc(ctx, skill, name)
 	case DocReader:
 		return r.Doc(ctx, skill, name)
@@ -225,7 +221,7 @@ func (k *Kit) skillsRequest(d *draft) error {
 	base := d.request.Messages[0].Content
 	if k.o.Strategy != Path { // there the texts stand in the history
 		for _, b := range d.blocks {
-			if err := k.readDocs(d.ctx, d.receipt, b); err != nil {
+			if err := k.readDocs(d.ctx, d.now, d.receipt, b); err != nil {
 				return err
 			}
 		}
@@ -236,6 +232,9 @@ func (k *Kit) skillsRequest(d *draft) error {
 		for _, b := range d.blocks {
 			b.where = "system"
 			parts = append(parts, b.text)
+		}
+		for _, name := range d.noRoom {
+			parts = append(parts, noRoom(name))
 		}
 	}
 	d.request.Messages[0].Content = join(parts...)
@@ -286,14 +285,14 @@ func (k *Kit) byUse(blocks []*block) []*block {
 }
 
 // readDocs reads the documents that were chosen of a skill.
-func (k *Kit) readDocs(ctx context.Context, r *Receipt, b *block) error {
+func (k *Kit) readDocs(ctx context.Context, now *router.Route, r *Receipt, b *block) error {
 	names := b.docs
 	if b.all {
 		names = documents(b.def)
 	}
 	for _, name := range names {
 		text, err := k.texts.doc(b.skill+"\x00"+name, func() (string, error) {
-			data, err := k.doc(ctx, b.skill, name)
+			data, err := k.doc(ctx, now, b.skill, name)
 			return string(data), err
 		})
 		if ctx.Err() != nil {
@@ -350,6 +349,7 @@ func (k *Kit) fit(d *draft, base, overview string) {
 		for _, b := range oldest {
 			if total > k.o.Budget {
 				r.leave(b.skill, "skill", why)
+				d.noRoom = append(d.noRoom, b.skill)
 				total -= b.tokens
 				d.blocks = slices.DeleteFunc(d.blocks, func(x *block) bool { return x == b })
 			}

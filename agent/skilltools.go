@@ -12,6 +12,7 @@ import (
 
 	"skillrouter/definitions"
 	"skillrouter/internal/text"
+	"skillrouter/router"
 )
 
 // toolsFile is the document of a skill that declares its tools.
@@ -174,13 +175,13 @@ func documents(s *definitions.Skill) []string {
 }
 
 // toolsOf returns the bound tools of a skill, read once a turn.
-func (k *Kit) toolsOf(ctx context.Context, s *definitions.Skill) skillTools {
+func (k *Kit) toolsOf(ctx context.Context, now *router.Route, s *definitions.Skill) skillTools {
 	if !hasTools(s) {
 		return skillTools{}
 	}
 	return k.texts.tools(s.Name+"\x00"+s.Hash, func() skillTools {
 		file := strings.TrimSuffix(s.File, "SKILL.md") + toolsFile
-		data, err := k.doc(ctx, s.Name, toolsFile)
+		data, err := k.doc(ctx, now, s.Name, toolsFile)
 		if err != nil {
 			return skillTools{problems: []definitions.Problem{{File: file, Severity: definitions.Error, Kind: "unreadable", What: err.Error(), Fix: "check the file"}}}
 		}
