@@ -1,7 +1,9 @@
 package agent_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sashabaranov/go-openai"
@@ -108,6 +111,16 @@ func (e *endpoint) shown() string {
 	return b.String()
 }
 
+// raw are the requests, byte for byte, one a line.
+func (e *endpoint) raw() string {
+	var b strings.Builder
+	for _, body := range e.requests {
+		b.Write(body)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
 func (e *endpoint) request(n int) agent.Request {
 	e.t.Helper()
 	var r agent.Request
@@ -171,6 +184,7 @@ func TestFlowOfToolsets(t *testing.T) {
 				t.Errorf("the last result: %+v", got)
 			}
 			golden(t, "flow-toolset", e.shown())
+			golden(t, fmt.Sprintf("flow-toolset-raw-stream=%v", stream), e.raw())
 			golden(t, "flow-toolset-tools", asJSON(t, e.request(4).Tools))
 		})
 	}
@@ -204,9 +218,81 @@ func TestFlowOfDefinitions(t *testing.T) {
 			}
 			h.wantKeys()
 			golden(t, "flow-definitions"+string(strategy), e.shown())
+			golden(t, "flow-definitions-raw"+string(strategy), e.raw())
 			if got := receipts[2].Cleared; !slices.Equal(got, []string{"code-review"}) {
 				t.Errorf("cleared with the second utterance: %q", got)
 			}
 		})
 	}
+}
+
+// A history that was compacted between two turns, with a summary that covers
+// the loaded skill and with one that does not.
+func TestFlowOfCompaction(t *testing.T) {
+	for _, covered := range []bool{false, true} {
+		t.Run(fmt.Sprintf("covered=%v", covered), func(t *testing.T) {
+			e := newEndpoint(t,
+				calls(call("1", "skill_load", `{"skill":"code-review","docs":["guide.md"],"mode":"session"}`)),
+				says("Reviewed."), says("Still the same."),
+			)
+			h := newHost(t, newRouter(t, build(t, small()), nil), "main", &agent.Options{
+				System: "You are a helpful agent.", Strategy: agent.ToolResult, Covered: func(string) bool { return covered },
+			})
+			opts := &agent.RunOptions{Model: "test"}
+			if _, err := agent.Run(t.Context(), e.client, h.Kit, nil, "please review my change", opts); err != nil {
+				t.Fatal(err)
+			}
+			summary := []agent.Message{{Role: agent.RoleUser, Content: "Summary: a change was reviewed; be kind, look for bugs first."}}
+			if _, err := agent.Run(t.Context(), e.client, h.Kit, summary, "and this line?", opts); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, fmt.Sprintf("flow-compaction-covered=%v", covered), e.shown())
+		})
+	}
+}
+
+// Two agents in one session: each sees what it has loaded itself.
+func TestFlowOfTwoAgents(t *testing.T) {
+	r := newRouter(t, build(t, small()), nil)
+	var state agent.State
+	for name, script := range map[string][]agent.Message{
+		"planner":  {calls(call("1", "skill_load", `{"skill":"code-review"}`)), says("A plan.")},
+		"reviewer": {calls(call("1", "skill_load", `{"skill":"calculator"}`)), says("A review.")},
+	} {
+		e := newEndpoint(t, script...)
+		h := newHost(t, r, name, &agent.Options{State: &state, Funcs: funcs()})
+		if _, err := agent.Run(t.Context(), e.client, h.Kit, nil, "go on, then", &agent.RunOptions{Model: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		last := e.request(1)
+		mine, others := "code-review", "calculator"
+		if name == "reviewer" {
+			mine, others = others, mine
+		}
+		if got := shows(last, mine, others); !slices.Equal(got, []string{mine}) {
+			t.Errorf("%s is shown %q", name, got)
+		}
+	}
+	want := map[string][]byte{"temp:skill:loaded:planner/code-review": []byte("1"), "temp:skill:loaded:reviewer/calculator": []byte("1")}
+	if diff := cmp.Diff(want, state.Scan("temp:skill:loaded:")); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+// Functions that panic, stall and fail: the model is told, the turn goes on.
+func TestFlowOfFailingTools(t *testing.T) {
+	e := newEndpoint(t,
+		calls(call("1", "panics", `{}`), call("2", "stalls", `{}`), call("3", "fails", `{}`), call("4", "no_such_tool", `{}`), call("5", "skill_load", `{"skill":"no such skill"}`)),
+		says("I could not do it."),
+	)
+	h := withTools(t, 10*time.Millisecond, map[string]agent.Func{
+		"panics": func(context.Context, json.RawMessage) (string, error) { panic("out of range") },
+		"stalls": func(ctx context.Context, _ json.RawMessage) (string, error) { <-ctx.Done(); return "", ctx.Err() },
+		"fails":  func(context.Context, json.RawMessage) (string, error) { return "", errors.New("no such city") },
+	})
+	result, err := agent.Run(t.Context(), e.client, h.Kit, nil, "do it", &agent.RunOptions{Model: "test"})
+	if err != nil || result.Answer != "I could not do it." {
+		t.Errorf("%v, %+v", err, result)
+	}
+	golden(t, "flow-failing", e.shown())
 }
