@@ -64,6 +64,7 @@ func theMap() layering {
 			{"server", []string{".", "keeper", "eval", "agent", "router", "cache", "index", "domains", "summaries", "definitions", "internal/text"}},
 			{"server/mcp", []string{".", "server", "agent", "router", "index", "domains", "summaries", "definitions", "internal/text"}},
 			{"examples", nil}, // the catalog that the command embeds
+			{"examples/tools", []string{"internal/text"}}, // the functions that it declares
 			{"examples/...", []string{"*"}},
 			{"cmd/skillrouter", []string{"*"}},
 			{"bench/...", []string{"*"}},

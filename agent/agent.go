@@ -27,7 +27,7 @@
 // end of the session drops everything.
 //
 // Reading order: message.go, state.go, tools.go, agent.go, prepare.go,
-// skills.go and place.go (what Prepare does), call.go, run.go.
+// skills.go and place.go (what Prepare does), call.go and handle.go, run.go.
 package agent
 
 import (
@@ -200,7 +200,7 @@ func (o *Options) check() error {
 	for i, t := range o.Tools {
 		name := t.Function.Name
 		switch {
-		case isSkillTool(name):
+		case isSkillTool(name) && name != toolReadFile: // an agent may have its own
 			return fmt.Errorf("agent: Tools: %q is the name of a tool by which skills are handled: rename it", name)
 		case o.Funcs[name] == nil:
 			return fmt.Errorf("agent: Tools: no function for %q: set Funcs[%q]", name, name)

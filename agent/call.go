@@ -56,25 +56,29 @@ func (k *Kit) prepareCall(ctx context.Context, c ToolCall) (run func() (string, 
 		return nil, "", err
 	}
 	name, args := c.Function.Name, c.Function.Arguments
-	if isSkillTool(name) {
+	own := slices.ContainsFunc(k.o.Tools, func(t Tool) bool { return t.Function.Name == name })
+	if isSkillTool(name) && !own {
 		if !k.offers(name) && name != toolList {
 			return nil, "", fmt.Errorf("tool not available: %s", name)
 		}
 		result, err = k.handle(ctx, name, args)
 		return nil, result, err
 	}
-	var given json.RawMessage
-	var object map[string]json.RawMessage
-	if err := arguments(args, &object); err != nil {
+	given, err := object(args)
+	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
-	if given = json.RawMessage(strings.TrimSpace(args)); !json.Valid(given) || object == nil {
-		if given, err = json.Marshal(object); err != nil {
-			return nil, "", err
-		}
-	}
-	if slices.ContainsFunc(k.o.Tools, func(t Tool) bool { return t.Function.Name == name }) {
-		return func() (string, error) { return k.run(ctx, name, given) }, "", nil
+	if own {
+		return func() (string, error) {
+			result, err := k.run(ctx, name, given)
+			if name == toolReadFile && err == nil {
+				var a struct{ Path string }
+				if json.Unmarshal(given, &a) == nil {
+					_ = k.Read(ctx, a.Path) // what was read is read
+				}
+			}
+			return result, err
+		}, "", nil
 	}
 	now, _, err := k.begin(ctx)
 	if err != nil {
@@ -88,6 +92,21 @@ func (k *Kit) prepareCall(ctx context.Context, c ToolCall) (run func() (string, 
 		}
 	}
 	return nil, "", fmt.Errorf("tool not available: %s: no loaded skill has it; load the skill that does", name)
+}
+
+// object returns the arguments of a function as a JSON object.
+func object(args string) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := arguments(args, &fields); err != nil {
+		return nil, err
+	}
+	if given := json.RawMessage(strings.TrimSpace(args)); json.Valid(given) && fields != nil {
+		return given, nil
+	}
+	if fields == nil {
+		return json.RawMessage("{}"), nil
+	}
+	return json.Marshal(fields)
 }
 
 // used notes that a skill is used, for the session and for who goes first when

@@ -221,6 +221,38 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
+// An agent may read files by itself: what it reads of skills counts all the
+// same.
+func TestOwnReadFile(t *testing.T) {
+	all := funcs()
+	all["read_file"] = func(_ context.Context, a json.RawMessage) (string, error) {
+		if strings.Contains(string(a), "gone") {
+			return "", errors.New("no such file")
+		}
+		return "file " + string(a), nil
+	}
+	own := agent.Tool{Type: "function", Function: agent.Function{Name: "read_file", Description: "Reads any file."}}
+	h := newHost(t, newRouter(t, build(t, small()), nil), "main", &agent.Options{Strategy: agent.Path, Funcs: all, Tools: []agent.Tool{own}})
+	h.say("hello")
+	h.must(`file {"path":"skills/numbers/calculator/SKILL.md"}`, "read_file", `{"path":"skills/numbers/calculator/SKILL.md"}`)
+	h.must(`file {"path":"/etc/hosts"}`, "read_file", `{"path":"/etc/hosts"}`)
+	h.must("error: no such file", "read_file", `{"path":"skills/web/search/SKILL.md#gone"}`)
+	r, receipt := h.step()
+	if !slices.Equal(toolNames(r), []string{"read_file", "calculate"}) || r.Tools[0].Function.Description != "Reads any file." || len(receipt.Loaded) != 1 {
+		t.Errorf("tools %q, receipt %+v", toolNames(r), receipt.Loaded)
+	}
+	if err := h.Read(t.Context(), "skills/web/search/SKILL.md"); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.inSession(); !slices.Equal(got, []string{"calculator", "search"}) {
+		t.Errorf("in the session: %q", got)
+	}
+	st, err := h.Session().State(t.Context())
+	if err != nil || st.Events[len(st.Events)-1].Rule != "use" {
+		t.Errorf("the last event: %+v, %v", st.Events, err)
+	}
+}
+
 // A repository of the host's, in memory: names and one line each from Summaries,
 // bodies only when a skill is needed.
 type memory struct {

@@ -152,14 +152,14 @@ func (k *Kit) readFile(ctx context.Context, given string) (string, error) {
 		if err != nil {
 			return "", errors.New(strings.TrimPrefix(err.Error(), "index: "))
 		}
-		k.used(ctx, now.Turn, skill)
+		if err := k.Read(ctx, given); err != nil {
+			return "", err
+		}
 		clean, _ := text.Clean(string(data))
 		return definitions.Escape(clean), nil
 	}
-	if k.o.Strategy == Path { // what is read stays in the history, so it counts as loaded
-		if _, err := k.load(ctx, toolReadFile, LoadArgs{Skill: skill, Mode: Session}); err != nil {
-			return "", err
-		}
+	if err := k.Read(ctx, given); err != nil {
+		return "", err
 	}
 	if _, err := k.find(ctx, now, skill, true); err != nil {
 		return "", err
@@ -168,12 +168,39 @@ func (k *Kit) readFile(ctx context.Context, given string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	k.used(ctx, now.Turn, skill)
 	body := def.Body()
 	if prompt := k.toolsOf(ctx, now, def).prompt; prompt != "" {
 		body = prompt + "\n\n" + body
 	}
 	return definitions.Escape(strings.Trim(body, "\n")), nil
+}
+
+// Read notes that a file was read: read_file of the agent itself calls it,
+// hosts that read files by themselves should. If it is of a skill, the skill
+// is used; with [Path] reading its definition loads it for the session, with
+// its tools, because what is read stays in the history. Any other path is
+// passed over.
+func (k *Kit) Read(ctx context.Context, path string) error {
+	now, _, err := k.begin(ctx)
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	skill, doc, ok := k.locate(now.Index(), strings.TrimSpace(path))
+	if ok {
+		if ok, err = k.s.Exists(ctx, skill); err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
+	}
+	if !ok {
+		return nil
+	}
+	if doc == "" && k.o.Strategy == Path {
+		if _, err := k.load(ctx, toolReadFile, LoadArgs{Skill: skill, Mode: Session}); err != nil {
+			return err
+		}
+	}
+	k.used(ctx, now.Turn, skill)
+	return nil
 }
 
 // locate tells whose file a path is, and which of its documents; "" is the

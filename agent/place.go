@@ -143,6 +143,9 @@ func (k *Kit) setTools(d *draft) {
 		names = append(slices.Clone(names), toolList) // how else to come from the domains to skills
 	}
 	for _, name := range names {
+		if slices.ContainsFunc(r.Tools, func(t Tool) bool { return t.Function.Name == name }) {
+			continue // the host has its own
+		}
 		t := k.skillTools[slices.IndexFunc(k.skillTools, func(t Tool) bool { return t.Function.Name == name })]
 		if k.o.Strategy == Toolset {
 			t.Function.Description = k.describe(t.Function, d)
