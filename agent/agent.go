@@ -142,8 +142,10 @@ type Kit struct {
 	skillTools []Tool                 // see SkillTools
 	handling   []string               // names of the tools by which skills are handled
 	estimated  bool                   // tokens are
-	mu         sync.Mutex             // one move of session and state at a time
 	utterance  atomic.Pointer[string] // of the turn, folded
+
+	mu      sync.Mutex
+	loading map[string]int // skills that calls are loading, how many
 }
 
 // New returns the kit of a session. A nil opts means the zero [Options]. The
@@ -152,7 +154,7 @@ func New(s *router.Session, opts *Options) (*Kit, error) {
 	if s == nil {
 		return nil, errors.New("agent: no session: Router.Session gives one")
 	}
-	k := &Kit{s: s, agent: s.Agent()}
+	k := &Kit{s: s, agent: s.Agent(), loading: map[string]int{}}
 	if opts != nil {
 		k.o = *opts
 	}

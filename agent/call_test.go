@@ -126,7 +126,7 @@ func TestManyAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			for range 5 {
+			for range 20 {
 				route, err := s.Route(t.Context(), worked)
 				if err != nil {
 					t.Error(err)
@@ -155,6 +155,30 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// watcher asks the kit from within a call of it.
+type watcher struct{ ask func(e router.Event) }
+
+func (w *watcher) Observe(_, _ string, e router.Event) { w.ask(e) }
+
+// No lock is held while a function of the host is called.
+func TestObserverMayCall(t *testing.T) {
+	w := &watcher{ask: func(router.Event) {}}
+	h := newHost(t, newRouter(t, build(t, small()), &router.Options{Observer: w}), "main", &agent.Options{Extras: []string{agent.SkillStatus}, MaxLoadedSkills: 1})
+	h.say("hello")
+	var seen []string
+	w.ask = func(e router.Event) {
+		if e.Rule == "load" || e.Rule == "unload" {
+			seen = append(seen, e.Rule+" "+h.Call(t.Context(), call("1", "skill_status", "{}")).Content)
+		}
+	}
+	h.must("loaded: calculator", "skill_load", `{"skill":"calculator"}`)
+	h.must("loaded: search", "skill_load", `{"skill":"search"}`)
+	_, receipt := h.step()
+	if len(seen) != 3 || len(receipt.Loaded) != 1 || receipt.Loaded[0].Mode != agent.Turn {
+		t.Errorf("seen %q, loaded %+v", seen, receipt.Loaded)
+	}
 }
 
 // From the domains to skills, by name or by search.

@@ -89,8 +89,7 @@ func (k *Kit) load(ctx context.Context, cause string, args LoadArgs) (string, er
 	if args.Skill, err = k.find(ctx, now, args.Skill, cause != causeResume); err != nil {
 		return "", err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	defer k.loads(args.Skill)()
 	if err := k.clash(ctx, now, args.Skill); err != nil {
 		return "", err
 	}
@@ -275,8 +274,8 @@ func (k *Kit) selectDocs(ctx context.Context, args SelectDocsArgs) (string, erro
 	}
 	known, unknown := split(args.Docs, documents(def))
 	args.Docs = known
-	k.st.update(k.agent, func(get func(string) []byte) (Change, bool) {
-		args = args.Over(get(DocsKey(k.agent, args.Skill)))
+	k.st.update(k.agent, func(values map[string][]byte) (Change, bool) {
+		args = args.Over(values[DocsKey(k.agent, args.Skill)])
 		return Change{Turn: now.Turn, Cause: toolSelectDocs, Skills: []string{args.Skill}, Delta: SelectDocsDelta(k.agent, args)}, true
 	})
 	chosen := "none"
@@ -299,8 +298,7 @@ func (k *Kit) loadExtension(ctx context.Context, skill string) (string, error) {
 	if skill, err = k.find(ctx, now, skill, true); err != nil {
 		return "", err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	defer k.loads(skill)()
 	if err := k.clash(ctx, now, skill); err != nil {
 		return "", err
 	}
@@ -328,8 +326,6 @@ func (k *Kit) loadDomain(ctx context.Context, domain, reason string) (string, er
 	if err != nil {
 		return "", fmt.Errorf("domain not found\n%s", strings.TrimRight(now.Layers().Index, "\n"))
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	var skills []string
 	for _, m := range members {
 		exists, err := k.s.Exists(ctx, m.Skill)
@@ -340,6 +336,7 @@ func (k *Kit) loadDomain(ctx context.Context, domain, reason string) (string, er
 			skills = append(skills, m.Skill)
 		}
 	}
+	defer k.loads(skills...)()
 	if err := k.clash(ctx, now, skills...); err != nil {
 		return "", err
 	}
@@ -367,8 +364,6 @@ func (k *Kit) unload(ctx context.Context, skill string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	for _, form := range forms(skill) {
 		if k.st.Get(LoadedKey(k.agent, form)) == nil {
 			continue

@@ -228,7 +228,7 @@ func TestTurnClearsOnce(t *testing.T) {
 	for _, c := range h.State().Changes() {
 		causes = append(causes, c.Cause)
 	}
-	if diff := cmp.Diff([]string{"turn", "skill_load", "turn", "turn"}, causes); diff != "" {
+	if diff := cmp.Diff([]string{"turn", "skill_load", "turn"}, causes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }

@@ -18,49 +18,67 @@ import (
 // begin brings state and session together before a request or a call: old keys
 // are migrated, what was loaded for an earlier turn is cleared, once a turn,
 // and each side drops what the other has dropped.
+//
+// No lock is held meanwhile, because the session calls functions of the host.
+// Loads put the session first and then the key, and what takes a skill out
+// does so too; so keys that were there before the session was asked, and whose
+// skill it does not have, are stale.
 func (k *Kit) begin(ctx context.Context) (now *router.Route, cleared []string, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	flag := k.st.Get(key1(clearedKey, k.agent))
+	before := k.st.read(k.agent, k.o.Mode)
 	if now, err = k.s.Visible(ctx); err != nil {
 		return nil, nil, err
+	}
+	if string(flag) != strconv.Itoa(now.Turn) { // these are cleared below, or by another call, which may load them again
+		maps.DeleteFunc(before, func(_ string, h held) bool { return h.mode == Turn || h.mode == Once })
 	}
 	if len(now.Index().Skills()) == 0 && k.st.idle() {
 		return now, nil, nil
 	}
 	k.texts.begin(now.Turn)
 	migrated := k.st.migrate(k.agent, now.Turn)
-	held := k.st.read(k.agent, k.o.Mode)
-	out := k.clearTurn(now.Turn, held)
-	changed := slices.ContainsFunc(now.Loaded, func(d *definitions.Skill) bool { return slices.Contains(out, d.Name) })
-	if changed { // else the session has let go of them when the turn began
-		if err := k.s.Unload(ctx, out...); err != nil {
+	cleared = k.clearTurn(now.Turn)
+	var unload []string // of what is cleared; mostly the session let go of it when the turn began
+	for _, d := range now.Loaded {
+		if slices.Contains(cleared, d.Name) {
+			unload = append(unload, d.Name)
+		}
+	}
+	if len(unload) > 0 {
+		if err := k.s.Unload(ctx, unload...); err != nil {
 			return nil, nil, err
 		}
 	}
-	cleared = out
 	for _, name := range migrated {
-		if _, ok := held[name]; ok {
-			changed = true
-			if _, err := k.s.Load(ctx, name); err != nil && ctx.Err() != nil {
+		if k.st.Get(LoadedKey(k.agent, name)) == nil {
+			continue
+		}
+		before[name] = held{skill: name}
+		if _, err := k.s.Load(ctx, name); err != nil {
+			if ctx.Err() != nil {
 				return nil, nil, err
 			}
+			continue // it is gone, and cleared below
+		}
+		if err := k.hold(ctx, "", name); err != nil {
+			return nil, nil, err
 		}
 	}
-	if changed {
+	if len(unload)+len(migrated) > 0 {
 		if now, err = k.s.Visible(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
 	var there, gone []string
-	for _, s := range now.Loaded {
-		there = append(there, s.Name)
-		if _, ok := held[s.Name]; !ok {
-			if err := k.own(ctx, now.Turn, s.Name); err != nil {
-				return nil, nil, err
-			}
+	for _, d := range now.Loaded {
+		if there = append(there, d.Name); k.st.Get(LoadedKey(k.agent, d.Name)) != nil {
+			continue
+		}
+		if err := k.own(ctx, now.Turn, d.Name); err != nil {
+			return nil, nil, err
 		}
 	}
-	for _, h := range sorted(held) {
+	for _, h := range sorted(before) {
 		if !slices.Contains(there, h.skill) {
 			gone = append(gone, h.skill)
 		}
@@ -74,6 +92,7 @@ func (k *Kit) begin(ctx context.Context) (now *router.Route, cleared []string, e
 
 // own makes the key of a skill that the router has loaded by itself, for the
 // task; or for the session, as another process that keeps its own state did.
+// One that a call is loading just now gets its key from that.
 func (k *Kit) own(ctx context.Context, turn int, skill string) error {
 	st, err := k.s.State(ctx)
 	if err != nil {
@@ -83,28 +102,53 @@ func (k *Kit) own(ctx context.Context, turn int, skill string) error {
 	if slices.Contains(st.Kept, skill) {
 		args.Mode = Session
 	}
-	k.st.Commit(Change{Turn: turn, Agent: k.agent, Cause: causeRoute, Skills: []string{skill}, Delta: LoadDelta(k.agent, args)})
+	k.mu.Lock()
+	busy := k.loading[skill] > 0
+	k.mu.Unlock()
+	if busy {
+		return nil
+	}
+	k.st.update(k.agent, func(values map[string][]byte) (Change, bool) {
+		_, has := values[LoadedKey(k.agent, skill)]
+		return Change{Turn: turn, Cause: causeRoute, Skills: []string{skill}, Delta: LoadDelta(k.agent, args)}, !has
+	})
 	return nil
 }
 
-// clearTurn clears what was loaded for an earlier turn, and returns it. The
-// flag is tested first and set before: what is loaded within a turn survives
-// its later requests.
-func (k *Kit) clearTurn(turn int, held map[string]held) (out []string) {
-	flag := []byte(strconv.Itoa(turn))
-	if string(k.st.Get(key1(clearedKey, k.agent))) == string(flag) {
-		return nil
-	}
-	k.st.Commit(Change{Turn: turn, Agent: k.agent, Cause: causeTurn, Delta: Delta{key1(clearedKey, k.agent): flag, key1(onceKey, k.agent): nil}})
-	for _, h := range sorted(held) {
-		if h.mode == Turn || h.mode == Once {
-			out = append(out, h.skill)
-			delete(held, h.skill)
+// loads marks skills that a call is loading, until done is called.
+func (k *Kit) loads(skills ...string) (done func()) {
+	add := func(n int) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		for _, name := range skills {
+			if k.loading[name] += n; k.loading[name] == 0 {
+				delete(k.loading, name)
+			}
 		}
 	}
-	if len(out) > 0 {
-		k.st.Commit(Change{Turn: turn, Agent: k.agent, Cause: causeTurn, Skills: out, Delta: dropped(k.agent, out)})
-	}
+	add(1)
+	return func() { add(-1) }
+}
+
+// clearTurn clears what was loaded for an earlier turn, and returns it. The
+// flag is tested first and set with it: what is loaded within a turn survives
+// its later requests.
+func (k *Kit) clearTurn(turn int) (out []string) {
+	flag := key1(clearedKey, k.agent)
+	k.st.update(k.agent, func(values map[string][]byte) (Change, bool) {
+		now := strconv.Itoa(turn)
+		if string(values[flag]) == now {
+			return Change{}, false
+		}
+		for _, h := range sorted(heldIn(values, k.agent, k.o.Mode)) {
+			if h.mode == Turn || h.mode == Once {
+				out = append(out, h.skill)
+			}
+		}
+		delta := dropped(k.agent, out)
+		delta[flag], delta[key1(onceKey, k.agent)] = []byte(now), nil
+		return Change{Turn: turn, Cause: causeTurn, Skills: out, Delta: delta}, true
+	})
 	return out
 }
 
@@ -262,10 +306,11 @@ func (k *Kit) cap(d *draft) error {
 	}
 	d.blocks = slices.DeleteFunc(d.blocks, func(b *block) bool { return slices.Contains(out, b.skill) })
 	d.receipt.Cleared = append(d.receipt.Cleared, out...)
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	if err := k.s.Unload(d.ctx, out...); err != nil {
+		return err
+	}
 	k.st.Commit(Change{Turn: d.now.Turn, Agent: k.agent, Cause: causeCap, Skills: out, Delta: dropped(k.agent, out)})
-	return k.s.Unload(d.ctx, out...)
+	return nil
 }
 
 // byUse returns the blocks by last use, the most recent first.
@@ -385,13 +430,13 @@ func (k *Kit) clearOnce(d *draft) error {
 		}
 		delta[key1(onceKey, k.agent)] = data
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.st.Commit(Change{Turn: d.now.Turn, Agent: k.agent, Cause: causeOnce, Skills: out, Delta: delta})
-	if len(out) == 0 {
-		return nil
+	if len(out) > 0 {
+		if err := k.s.Unload(d.ctx, out...); err != nil {
+			return err
+		}
 	}
-	return k.s.Unload(d.ctx, out...)
+	k.st.Commit(Change{Turn: d.now.Turn, Agent: k.agent, Cause: causeOnce, Skills: out, Delta: delta})
+	return nil
 }
 
 // stepOf tells one request of a session from another: the same history in the

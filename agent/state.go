@@ -125,14 +125,15 @@ func (s *State) Scan(prefix string) map[string][]byte {
 // Commit applies the delta of a change, all of it at once, and logs it. Seq is
 // set by Commit.
 func (s *State) Commit(c Change) {
-	s.update(c.Agent, func(func(string) []byte) (Change, bool) { return c, true })
+	s.update(c.Agent, func(map[string][]byte) (Change, bool) { return c, true })
 }
 
-// update commits the change that decide makes of the values as they are.
-func (s *State) update(agentName string, decide func(get func(key string) []byte) (Change, bool)) {
+// update commits the change that decide makes of the values as they are, which
+// it must leave alone.
+func (s *State) update(agentName string, decide func(values map[string][]byte) (Change, bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, ok := decide(func(key string) []byte { return s.values[key] })
+	c, ok := decide(s.values)
 	if !ok {
 		return
 	}
@@ -217,17 +218,17 @@ func (s *State) migrate(agentName string, turn int) (skills []string) {
 	if !old {
 		return nil
 	}
-	s.update(agentName, func(func(string) []byte) (Change, bool) {
+	s.update(agentName, func(values map[string][]byte) (Change, bool) {
 		c := Change{Turn: turn, Cause: causeMigrate, Delta: Delta{}}
-		for _, k := range slices.Sorted(maps.Keys(s.values)) {
+		for _, k := range slices.Sorted(maps.Keys(values)) {
 			kind, ok := unscopedKey(k)
 			if !ok {
 				continue
 			}
 			skill := strings.TrimPrefix(k, kind)
 			c.Delta[k] = nil
-			if _, there := s.values[key(kind, agentName, skill)]; !there {
-				c.Delta[key(kind, agentName, skill)] = s.values[k]
+			if _, there := values[key(kind, agentName, skill)]; !there {
+				c.Delta[key(kind, agentName, skill)] = values[k]
 			}
 			if kind == loadedKeys {
 				c.Skills = append(c.Skills, skill)
@@ -270,20 +271,24 @@ type held struct {
 
 // read returns the loaded skills of an agent by name.
 func (s *State) read(agentName string, standard Mode) map[string]held {
-	out := map[string]held{}
-	prefix := LoadedPrefix(agentName)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k := range s.values {
+	return heldIn(s.values, agentName, standard)
+}
+
+func heldIn(values map[string][]byte, agentName string, standard Mode) map[string]held {
+	out := map[string]held{}
+	prefix := LoadedPrefix(agentName)
+	for k := range values {
 		rest, ok := strings.CutPrefix(k, prefix)
 		if !ok {
 			continue
 		}
 		h := held{skill: unescapeName(rest), mode: standard}
-		if m := s.values[modeKey(agentName, h.skill)]; m != nil {
+		if m := values[modeKey(agentName, h.skill)]; m != nil {
 			h.mode = Mode(m)
 		}
-		h.docs, h.all = decodeDocs(s.values[DocsKey(agentName, h.skill)])
+		h.docs, h.all = decodeDocs(values[DocsKey(agentName, h.skill)])
 		out[h.skill] = h
 	}
 	return out
