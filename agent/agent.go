@@ -81,8 +81,8 @@ const (
 	ToolResult Strategy = "tool-result"
 
 	// Toolset is for skills that are sets of tools: load_skill and
-	// unload_skill, which list what there is and what is loaded, for the
-	// session.
+	// unload_skill, for the session. Their descriptions name what there is and
+	// what is loaded, so each load misses the cache.
 	Toolset Strategy = "toolset"
 
 	// Path shows names, descriptions and paths only; the model reads the files

@@ -96,15 +96,12 @@ func (k *Kit) prepareCall(ctx context.Context, c ToolCall) (run func() (string, 
 
 // object returns the arguments of a function as a JSON object.
 func object(args string) (json.RawMessage, error) {
-	var fields map[string]json.RawMessage
+	fields := map[string]json.RawMessage{}
 	if err := arguments(args, &fields); err != nil {
 		return nil, err
 	}
-	if given := json.RawMessage(strings.TrimSpace(args)); json.Valid(given) && fields != nil {
-		return given, nil
-	}
-	if fields == nil {
-		return json.RawMessage("{}"), nil
+	if given := strings.TrimSpace(args); strings.HasPrefix(given, "{") && json.Valid([]byte(given)) {
+		return json.RawMessage(given), nil
 	}
 	return json.Marshal(fields)
 }

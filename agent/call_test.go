@@ -324,3 +324,34 @@ func TestRepository(t *testing.T) {
 	h.must("From memory.", "read_file", `{"path":"memory/code-review/SKILL.md"}`)
 	h.must("Document notes.md of code-review", "read_file", `{"path":"memory/code-review/notes.md"}`)
 }
+
+// What a function gets is a JSON object. A model's object reaches it as it is,
+// and the same with prose around it.
+func FuzzArguments(f *testing.F) {
+	for _, seed := range []string{"", "null", "{}", `{"a": 1}`, "```json\n{\"docs\": \"x\"}\n```", `[1]`, `{"a":{"b":"}"}}`, "{", "}{"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := agent.Arguments(text)
+		if err != nil {
+			return
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(got, &fields); err != nil || fields == nil {
+			t.Fatalf("%q became %s: %v", text, got, err)
+		}
+		if trimmed := strings.TrimSpace(text); json.Valid([]byte(trimmed)) && strings.HasPrefix(trimmed, "{") {
+			if string(got) != trimmed {
+				t.Errorf("%q became %s", text, got)
+			}
+			again, err := agent.Arguments("Sure, here it is: " + trimmed + " Anything else?")
+			if err != nil {
+				t.Errorf("%q with prose around it: %v", text, err)
+			}
+			var same map[string]json.RawMessage
+			if err := json.Unmarshal(again, &same); err != nil || len(same) != len(fields) {
+				t.Errorf("%q with prose around it became %s", text, again)
+			}
+		}
+	})
+}

@@ -19,11 +19,9 @@ func (k *Kit) overview(d *draft) (system, aside string) {
 			return d.layers.Summaries, ""
 		}
 		return d.layers.Index, d.routed // constant in a session, and next to the utterance
-	case Toolset:
-		return "", join(d.layers.Index, d.layers.Summaries) // in the description of load_skill
 	case Path:
 		return k.pathBlock(d), ""
-	case SystemMessage:
+	case SystemMessage, Toolset:
 	}
 	return join(d.layers.Index, d.layers.Summaries), ""
 }
@@ -174,17 +172,34 @@ func (k *Kit) setTools(d *draft) {
 func (k *Kit) describe(f Function, d *draft) string {
 	switch f.Name {
 	case toolLoadNamed:
-		_, aside := k.overview(d)
-		return join(f.Description, aside)
-	case toolUnload:
-		names := skillsOf(d.blocks)
-		loaded := "none"
-		if len(names) > 0 {
-			loaded = definitions.Escape(strings.Join(names, ", "))
+		names := make([]string, len(d.now.Summaries))
+		for i, m := range d.now.Summaries {
+			names[i] = m.Skill
 		}
-		return f.Description + " Loaded: " + loaded + "."
+		return f.Description + " Available skills: " + listNames(names) + "."
+	case toolUnload:
+		return f.Description + " Loaded skills: " + listNames(skillsOf(d.blocks)) + "."
 	}
 	return f.Description
+}
+
+// longestNames bounds the names in a description, in bytes: some endpoints
+// refuse one of more than 1,024 characters.
+const longestNames = 800
+
+func listNames(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	n, bytes := 0, 0
+	for ; n < len(names) && bytes+len(names[n]) <= longestNames; n++ {
+		bytes += len(names[n]) + len(", ")
+	}
+	list := strings.Join(names[:n], ", ")
+	if more := len(names) - n; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return definitions.Escape(list)
 }
 
 // skillResults is the last stage: loaded skills in the results of the calls

@@ -62,6 +62,22 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
+// Descriptions of tools stay below what endpoints take, however many skills
+// there are.
+func TestDescriptionsAreBounded(t *testing.T) {
+	h := newHost(t, newRouter(t, layered(t), &router.Options{Mode: router.Flat}), "main", &agent.Options{Strategy: agent.Toolset})
+	h.say(office)
+	r, _ := h.step()
+	for _, tool := range r.Tools {
+		if n := len(tool.Function.Description); n > 1024 {
+			t.Errorf("%s: %d bytes: %s", tool.Function.Name, n, tool.Function.Description)
+		}
+	}
+	if d := r.Tools[0].Function.Description; !strings.Contains(d, "calculator, ") || !strings.HasSuffix(d, " more.") {
+		t.Errorf("load_skill: %s", d)
+	}
+}
+
 // Over three turns the system message stays, byte for byte, and so does all
 // that comes before what stands next to the utterance; within a turn all does
 // that comes before the result that is filled.

@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sashabaranov/go-openai"
 
+	"skillrouter"
 	"skillrouter/agent"
 )
 
@@ -112,5 +116,48 @@ func TestRunAdjusts(t *testing.T) {
 	}
 	if !strings.Contains(string(e.requests[0]), `"max_completion_tokens":7`) {
 		t.Errorf("request: %s", e.requests[0])
+	}
+}
+
+// A folder that was added is seen by the next run.
+func TestRunSeesNewFolders(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, f *fstest.MapFile) {
+		t.Helper()
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first/SKILL.md", skillFile("first", "Does a first thing.", "Do it.\n"))
+	r, err := skillrouter.Open(t.Context(), nil, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	e := newEndpoint(t, says("one"), calls(call("1", "skill_load", `{"skill":"second"}`)), says("two"))
+	h := newHost(t, r.Router, "main", nil)
+	opts := &agent.RunOptions{Model: "test", Before: func(ctx context.Context) error {
+		_, err := r.Refresh(ctx)
+		return err
+	}}
+	first, err := agent.Run(t.Context(), e.client, h.Kit, nil, "hello", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("second/SKILL.md", skillFile("second", "Does a second thing.", "Do that.\n"))
+	if _, err := agent.Run(t.Context(), e.client, h.Kit, first.Messages, "hello again", opts); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{false, true, true} {
+		if got := strings.Contains(text(e.request(i)), "- second: Does a second thing"); got != want {
+			t.Errorf("request %d tells of it: %v", i+1, got)
+		}
+	}
+	if got := shows(e.request(2), "second"); len(got) != 1 {
+		t.Errorf("it was not loaded:\n%s", text(e.request(2)))
 	}
 }
