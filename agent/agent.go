@@ -35,6 +35,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -171,7 +172,7 @@ func New(s *router.Session, opts *Options) (*Kit, error) {
 		k.o.Tokens, k.estimated = text.Tokens, true
 	}
 	k.skillTools, k.handling = SkillTools(), k.o.handlingTools()
-	k.o.Tools = slices.Clone(k.o.Tools)
+	k.o.Funcs, k.o.Tools = maps.Clone(k.o.Funcs), slices.Clone(k.o.Tools)
 	for i := range k.o.Tools {
 		k.o.Tools[i].placed = true
 	}

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -105,6 +106,29 @@ func TestOff(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { _, _ = h.Prepare(h.route, &request) }); n != 0 {
 		t.Errorf("with a base prompt: %v allocations", n)
+	}
+}
+
+// What the host does itself is done without skills, too.
+func TestOffRunsProcessors(t *testing.T) {
+	for _, strategy := range []agent.Strategy{agent.SystemMessage, agent.ToolResult, agent.Toolset, agent.Path} {
+		h := newHost(t, newRouter(t, build(t, nil), nil), "off"+string(strategy), &agent.Options{
+			Strategy: strategy, Funcs: map[string]agent.Func{"own": nothing}, Tools: []agent.Tool{{Type: "function", Function: agent.Function{Name: "own"}}},
+			Processors: []agent.Processor{{Name: "place", Stage: agent.StageContext, Process: func(_ context.Context, r *agent.Request) error {
+				r.Messages[0].Content = "The user is in Hangzhou."
+				return nil
+			}}},
+		})
+		h.say("hello")
+		request := agent.Request{Messages: h.past}
+		for range 2 {
+			if _, err := h.Prepare(h.route, &request); err != nil {
+				t.Fatal(err)
+			}
+			if got := text(request); got != "── system \nThe user is in Hangzhou.\n── user \nhello\n" || len(request.Tools) != 1 {
+				t.Errorf("strategy %q: tools %q:\n%s", strategy, toolNames(request), got)
+			}
+		}
 	}
 }
 

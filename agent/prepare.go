@@ -120,7 +120,8 @@ type draft struct {
 // written to.
 //
 // A nil route means the turn as the session has it. In a catalog without
-// skills the request stays as it is, but for the base prompt.
+// skills the request stays as it is, but for the base prompt and what the host
+// does itself.
 //
 // Failures of skills do not fail a turn: the [Receipt] says what was left out.
 // An error means that a processor failed, or the session.
@@ -134,7 +135,7 @@ func (k *Kit) PrepareContext(ctx context.Context, route *router.Route, request *
 		return Receipt{}, errors.New("agent: no request to prepare")
 	}
 	if route != nil {
-		if len(route.Index().Skills()) == 0 && k.st.idle() {
+		if len(route.Index().Skills()) == 0 && len(k.o.Processors) == 0 && k.st.idle() {
 			k.off(request)
 			return Receipt{}, nil
 		}
@@ -144,7 +145,7 @@ func (k *Kit) PrepareContext(ctx context.Context, route *router.Route, request *
 	if err != nil {
 		return Receipt{}, fmt.Errorf("agent: %w", err)
 	}
-	if len(now.Index().Skills()) == 0 {
+	if len(now.Index().Skills()) == 0 && len(k.o.Processors) == 0 {
 		k.off(request)
 		return Receipt{Turn: now.Turn, Cleared: cleared}, nil
 	}

@@ -251,6 +251,10 @@ func (k *Kit) doc(ctx context.Context, now *router.Route, skill, name string) ([
 
 // skillsRequest is the third stage. State was migrated and cleared by begin.
 func (k *Kit) skillsRequest(d *draft) error {
+	if len(d.now.Index().Skills()) == 0 {
+		d.request.Tools = append(d.request.Tools, k.o.Tools...)
+		return nil
+	}
 	d.step = stepOf(d.now.Turn, d.past)
 	overview, aside := k.overview(d)
 	d.receipt.Summaries, d.receipt.Catalog = len(d.now.Summaries), len(d.now.Index().Summaries())
