@@ -56,8 +56,9 @@ var ErrBusy = errors.New("router: another call of the session is under way")
 //	any          Load, LoadExtension,           definitions  a task begins, if none runs
 //	             LoadDomain (load, …)
 //	any          Use (use)                      the same     a decision is noted
-//	definitions  Unload, or a turn begins       summaries    what was loaded, or only for the turn before,
-//	             (unload)                                    is still cached
+//	definitions  Unload, or the turn ends that  summaries    it stays cached until the task ends
+//	             a definition is kept for
+//	             (unload)
 //	definitions  Reject (reject)                summaries    the skill is left out
 //	definitions  2 turns without a Use          summaries    what was loaded is left out,
 //	             (stalled)                                   unless it is kept for the session
@@ -68,14 +69,15 @@ var ErrBusy = errors.New("router: another call of the session is under way")
 //	any          EndTask (task-end), or a       summaries or definitions are unloaded, what was left
 //	             match elsewhere (switch)       domains      out counts again
 //
-// A definition that stays loaded keeps the session in layer definitions,
-// fallback domains and a flat catalog in layer summaries. From definitions a
-// session steps back to what is visible or, if that is nothing, to the domain
-// of the skill. Turns count as stalled only once the host has made a decision
-// at all, in layer definitions only once it has called Use; their count starts
-// anew in another layer, with a match elsewhere, a rejection and the end of a
-// task. What was left out counts again when the task ends, after 5 turns, when
-// another domain matches, or when the user names it.
+// A definition stays for the task, or for as long as Keep says, and meanwhile
+// keeps the session in layer definitions; fallback domains and a flat catalog
+// keep it in layer summaries. From definitions a session steps back to what is
+// visible or, if that is nothing, to the domain of the skill. Turns count as
+// stalled only once the host has made a decision at all, in layer definitions
+// only once it has called Use; their count starts anew in another layer, with a
+// match elsewhere, a rejection and the end of a task. What was left out counts
+// again when the task ends, after 5 turns, when another domain matches, or when
+// the user names it.
 //
 // An utterance is scored with what came before it: the shorter it is and the
 // less it says by itself, the likelier it belongs to the domain of the last

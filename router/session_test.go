@@ -153,6 +153,15 @@ func TestSessionTable(t *testing.T) {
 			"use", router.Summaries, nil,
 		},
 		{
+			"Unload", nil, func(d dialogue) *router.Route {
+				d.say(office)
+				d.load("email-draft")
+				d.do("Unload", d.Unload(ctx, "email-draft"))
+				return nil
+			},
+			"unload", router.Summaries, nil,
+		},
+		{
 			"Reject", nil, func(d dialogue) *router.Route {
 				d.say(office)
 				d.load("email-draft")
