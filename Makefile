@@ -3,7 +3,7 @@
 FUZZTIME ?= 10s
 PYTHON ?= python3
 
-.PHONY: test race vet lint build bench fuzz-short cover distill-test ci
+.PHONY: test race vet lint build bench fuzz-short cover distill-test ci bench-sets-test
 
 test:
 	go test ./...
@@ -43,3 +43,7 @@ distill-test:
 
 ci:
 	.ci/run
+
+# Takes a second; needs Python 3.11 alone.
+bench-sets-test:
+	$(PYTHON) -m unittest discover -s bench/sets
