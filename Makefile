@@ -3,7 +3,8 @@
 FUZZTIME ?= 10s
 PYTHON ?= python3
 
-.PHONY: test race vet lint build bench fuzz-short cover distill-test ci bench-sets-test
+.PHONY: test race vet lint build bench fuzz-short cover distill-test ci \
+	bench-peers bench-peers-test bench-sets-test
 
 test:
 	go test ./...
@@ -44,6 +45,26 @@ distill-test:
 ci:
 	.ci/run
 
-# Takes a second; needs Python 3.11 alone.
+# Needs bench/peers/requirements.txt installed (PYTHON=.venv/bin/python).
+bench-peers:
+	@test -n "$(FROM)" -a -n "$(CACHE)" -a -n "$(PEERS)" || { echo 'make bench-peers FROM=dir CACHE=dir PEERS=file [CATALOGS=dir]'; exit 2; }
+	@set -e; own=$$(mktemp -d); trap 'rm -rf "$$own"' EXIT; \
+	GOMAXPROCS=1 go run ./bench/accuracy -sets "$(FROM)" -json > "$$own/plain"; \
+	set -- --skillrouter "skillrouter=$$own/plain"; \
+	if [ -n "$(CATALOGS)" ]; then \
+		for dir in "$(CATALOGS)"/*/; do \
+			name=$$(basename "$$dir"); \
+			if [ -e "$(FROM)/$$name/queries-dev.jsonl" ]; then \
+				GOMAXPROCS=1 go run ./bench/accuracy -sets "$(FROM)" -catalogs "$(CATALOGS)" -json "$$name" >> "$$own/bodies"; \
+			fi; \
+		done; \
+		if [ -e "$$own/bodies" ]; then set -- "$$@" --skillrouter "skillrouter, bodies too=$$own/bodies"; fi; \
+	fi; \
+	$(PYTHON) bench/peers/peers.py --sets "$(FROM)" --cache "$(CACHE)" --json "$(PEERS)" "$$@"
+
+# Both take seconds. The second skips what needs packages that are not installed.
 bench-sets-test:
 	$(PYTHON) -m unittest discover -s bench/sets
+
+bench-peers-test:
+	$(PYTHON) -m unittest discover -s bench/peers
