@@ -4,7 +4,7 @@ FUZZTIME ?= 10s
 PYTHON ?= python3
 
 .PHONY: test race vet lint build bench fuzz-short cover distill-test ci \
-	bench-peers bench-peers-test bench-sets-test
+	bench-accuracy bench-peers bench-peers-test bench-sets-test
 
 test:
 	go test ./...
@@ -44,6 +44,15 @@ distill-test:
 
 ci:
 	.ci/run
+
+# Sets are folders below FROM with catalog.jsonl and queries-dev.jsonl; a folder
+# of skills in CATALOGS, of the same name, goes before a set's catalog.jsonl.
+# PEERS is what bench-peers wrote, if the page is to have it.
+bench-accuracy:
+	@test -n "$(FROM)" || { echo 'name the folder of sets: make bench-accuracy FROM=dir [CATALOGS=dir] [PEERS=file]'; exit 2; }
+	@mkdir -p docs
+	go run ./bench/accuracy -sets "$(FROM)" -catalogs "$(CATALOGS)" -peers "$(PEERS)" -markdown docs/accuracy.md \
+		-commit "$$(git rev-parse --short=12 HEAD)$$(git diff --quiet HEAD -- . ':!docs' || echo ' with changes')"
 
 # Needs bench/peers/requirements.txt installed (PYTHON=.venv/bin/python).
 bench-peers:

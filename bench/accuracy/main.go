@@ -4,6 +4,9 @@
 // the same name) and queries-dev.jsonl:
 //
 //	go run ./bench/accuracy -sets DIR [-catalogs DIR] [name ...]
+//
+// With -markdown FILE it writes a page instead, of every set at any depth below
+// -sets, with the figures of peers that bench/peers wrote (-peers FILE).
 package main
 
 import (
@@ -25,7 +28,17 @@ func main() {
 	queries := flag.String("queries", "queries-dev.jsonl", "file of cases in each set")
 	threshold := flag.Float64("threshold", 0, "threshold; 0 means the default")
 	asJSON := flag.Bool("json", false, "print one JSON object a set")
+	markdown := flag.String("markdown", "", "write a page to this file instead")
+	peers := flag.String("peers", "", "with -markdown: what bench/peers wrote")
+	commit := flag.String("commit", "", "with -markdown: what is measured")
 	flag.Parse()
+	if *markdown != "" {
+		if err := writePage(*markdown, *sets, *catalogs, *queries, *threshold, *peers, *commit, flag.Args()); err != nil {
+			fmt.Fprintln(os.Stderr, "accuracy:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*sets, *catalogs, *queries, *threshold, *asJSON, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
 		os.Exit(1)
@@ -82,21 +95,27 @@ func isDir(path string) bool {
 }
 
 func measure(catalog, queries string, threshold float64) (*eval.Report, int, error) {
-	f, err := os.Open(queries)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer f.Close()
-	cases, err := eval.ReadCases(f, queries)
-	if err != nil {
-		return nil, 0, err
-	}
 	ctx := context.Background()
-	r, err := skillrouter.Open(ctx, &skillrouter.Options{Router: router.Options{Threshold: threshold}}, catalog)
+	r, cases, err := load(ctx, catalog, queries, threshold)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer r.Close()
 	rep, err := eval.Run(ctx, r.Router, cases, nil)
 	return rep, len(r.Index().Skills()), err
+}
+
+// load reads the cases of a set and opens its catalog.
+func load(ctx context.Context, catalog, queries string, threshold float64) (*skillrouter.Router, []eval.Case, error) {
+	f, err := os.Open(queries)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	cases, err := eval.ReadCases(f, queries)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := skillrouter.Open(ctx, &skillrouter.Options{Router: router.Options{Threshold: threshold}}, catalog)
+	return r, cases, err
 }
