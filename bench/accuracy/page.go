@@ -189,7 +189,7 @@ func language(cases []eval.Case) string {
 		}
 	}
 	switch share := float64(n) / float64(len(cases)); {
-	case n == 0:
+	case share < 0.005:
 		return "English"
 	case share > 0.95:
 		return "Chinese"
@@ -213,8 +213,8 @@ func machine() string {
 }
 
 const pageHead = "# Accuracy\n\n" +
-	"Written by `make bench-accuracy FROM=dir`; do not edit. The sets are public ones in our form, by the scripts in " +
-	"[bench/sets](../bench/sets/README.md); they are not part of this repository. All figures are measured, none is claimed by others. " +
+	"Written by `make bench-accuracy FROM=dir`; do not edit. A set is a folder in the form of [bench/sets](../bench/sets/README.md), " +
+	"which makes six public ones; the sets are not part of this repository. All figures are measured, none is claimed by others. " +
 	"What the scores are fitted on, the [README](../README.md) says under Measured.\n\n"
 
 const pageColumns = `

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// samplePage has a set with everything, one of one domain, and none out of scope.
+// samplePage has a set with everything, and one of one domain with nothing out of scope.
 func samplePage(t *testing.T) *page {
 	peers, err := readPeers("testdata/peers.json")
 	if err != nil {

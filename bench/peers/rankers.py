@@ -9,8 +9,12 @@ import re
 import numpy as np
 
 
+JOINTS = re.compile(r"[_-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
 def described(skill):
-    return f"{skill['skill']}: {skill['description']}"
+    """"name: description", the name in words: an encoder makes little of ModifyPassword."""
+    return f"{JOINTS.sub(' ', skill['skill'])}: {skill['description']}"
 
 
 def phrases(skill):

@@ -100,6 +100,10 @@ class Rankers(unittest.TestCase):
 
         self.rankers = rankers
 
+    def test_names_are_read_in_words(self):
+        for name, want in (("ModifyPassword", "Modify Password"), ("PDFReader2Go", "PDF Reader2 Go"), ("set_alarm-clock", "set alarm clock"), ("查天气", "查天气")):
+            self.assertEqual(self.rankers.described({"skill": name, "description": "does it"}), want + ": does it")
+
     def test_tokens(self):
         self.assertEqual(self.rankers.tokens("Fix CI-2 now"), ["fix", "ci", "2", "now"])
         self.assertEqual(self.rankers.tokens("查天气 API"), ["查", "天", "气", "查天", "天气", "api"])
