@@ -114,6 +114,22 @@ func TestMeasureAll(t *testing.T) {
 	}
 }
 
+func TestWritePage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accuracy.md")
+	if err := writePage(path, "testdata/sets", "", "queries-dev.jsonl", 0, "testdata/peers.json", "0123456789ab", nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Commit 0123456789ab; embedder static", "| more/weather | 1 | 1 |", "## play, by kind", "## Peers"} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
 func TestMeasureAllErrors(t *testing.T) {
 	alone := t.TempDir()
 	if err := os.WriteFile(filepath.Join(alone, "queries-dev.jsonl"), []byte(`{"text":"a","oos":true}`), 0o644); err != nil {

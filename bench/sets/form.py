@@ -31,7 +31,11 @@ class Set:
         self.skills = {}
         self.rows = {"dev": [], "test": []}
         self.dropped = 0  # utterances that equal a trigger, or one that is there already
+        self.left_out = {}  # why → of what, each once: rows that the source itself does not explain
         self._taken = set()
+
+    def leave_out(self, why, what):
+        self.left_out.setdefault(why, {})[what] = True
 
     def rng(self, what):
         return random.Random(f"{self.seed}/{self.name}/{what}")
@@ -150,3 +154,5 @@ def run(make, description):
         sys.exit(f"{os.path.basename(sys.argv[0])}: {err}")
     made.write(args.output)
     print(made.counts())
+    for why, what in made.left_out.items():
+        print(f"left out, {why}: {', '.join(what)}")

@@ -87,7 +87,8 @@ def make(folder, seed=form.SEED, triggers=form.TRIGGERS):
     rest = {}
     for tool, texts in sorted(pools.items()):
         if tool not in described or tool not in domain_of:
-            raise form.SourceError(f"{path}: tool {tool} has no {'description' if tool not in described else 'domain'}")
+            made.leave_out("queries of tools without a description or a domain", tool)
+            continue
         rest[tool] = made.skill(tool, domain_of[tool], described[tool], texts)
 
     pairs = form.read_json(form.source(folder, "multi_tool_query_golden.json", "dataset/data/multi_tool_query_golden.json"))

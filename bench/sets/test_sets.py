@@ -159,7 +159,7 @@ class MetaTool(InFolder):
     def test_make(self):
         self.put_json("dataset/plugin_des.json", {"Chess": "Play chess.", "NewsTool": "The news \n of today.", "Unasked": "Never."})
         rows = [f'"Play, please, {i}",Chess' for i in range(1000)] + [f"News {i}?,NewsTool" for i in range(950)]
-        rows += ["Either?,Chess", "Either?,NewsTool"]
+        rows += ["Either?,Chess", "Either?,NewsTool", "Whose?,Nobody"]
         self.put("dataset/data/all_clean_data.csv", "Query,Tool\n" + "\n".join(rows) + "\n")
         both = [{"query": f'"Chess news {i}?"', "tool": ["Chess", "NewsTool"]} for i in range(110)]
         both.append({"query": "Another", "tool": ["Chess", "Gone"]})
@@ -169,6 +169,7 @@ class MetaTool(InFolder):
         self.assertEqual(made.skills["NewsTool"]["description"], "The news of today.")
         self.assertEqual([made.skills[s]["domain"] for s in ("Chess", "NewsTool")], ["games", "media_entertainment"])
         self.assertNotIn("Unasked", made.skills)
+        self.assertEqual(made.left_out, {"queries of tools without a description or a domain": {"Nobody": True}})
         self.assertEqual([len(made.rows["dev"]), len(made.rows["test"])], [2000, 1950 - 10 - 1900 + 10])
         pairs = [r for r in made.rows["dev"] if len(r["skills"]) == 2]
         self.assertEqual(len(pairs), 100)
@@ -245,14 +246,18 @@ class ApiBank(InFolder):
                 {"role": "AI", "text": "Done."},
             ]
             if i == 0:
+                turns[4]["api_name"] = "Unknown"
+            if i == 2:
                 del turns[4]
             self.put(f"{api_bank.SAMPLES}/AddAlarm-level-1-{i}.jsonl", "".join(json.dumps(t) + "\n" for t in turns))
         made = api_bank.make(self.folder)
         self.assertSound(made)
         self.assertEqual([s["description"] for s in made.skills.values()], ["Get the user's token.", "Add an alarm.", "A memo."])
-        self.assertEqual([len(made.rows["dev"]), len(made.rows["test"])], [2, 4])
+        self.assertEqual(len(made.rows["dev"]) + len(made.rows["test"]), 5)
+        self.assertEqual(made.left_out, {"calls of APIs that the table does not have": {"Unknown": True}})
         by_text = {r["text"]: r["skills"] for part in made.rows.values() for r in part}
-        self.assertEqual(by_text["Wake me, please, 0. It is me."], ["GetUserToken"])
+        self.assertEqual(by_text["Wake me, please, 2. It is me."], ["GetUserToken"])
+        self.assertNotIn("Wake me, please, 0. It is me.", by_text)
         self.assertEqual(by_text["Wake me, please, 1. It is me."], ["AddAlarm"])
 
 
