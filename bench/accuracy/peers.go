@@ -82,7 +82,7 @@ func (p *peerFigures) render(b *bytes.Buffer) {
 	for _, name := range slices.Sorted(maps.Keys(p.Versions)) {
 		versions = append(versions, name+" "+p.Versions[name])
 	}
-	fmt.Fprintf(b, "\nµs: median of an utterance, embedding included, one thread; over %d utterances of a set, the fastest of three runs of each, for skillrouter over all, one run. %s; %s.\n",
+	fmt.Fprintf(b, "\nµs: median of an utterance, embedding included, one thread; processor time, over %d utterances of a set, the fastest of three runs of each; for skillrouter by the clock, over all, one run. %s; %s.\n",
 		p.Timed, p.Machine, strings.Join(versions, ", "))
 }
 
