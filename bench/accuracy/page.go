@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"skillrouter/eval"
 	"skillrouter/internal/atomicfile"
@@ -44,16 +44,16 @@ type kindFigures struct {
 	figures
 }
 
-// figures are shares from 0 to 1; those of rows that a set does not have say nothing.
+// figures are shares from 0 to 1; those of rows that a set does not have are not known.
 type figures struct {
 	InScope, OutOfScope           int
-	SkillHit1, SkillHit5, DomHit1 float64
-	Right, Wrong, None, Abstained float64
-	AUROC, ECE                    float64
-	Median                        time.Duration
+	SkillHit1, SkillHit5, DomHit1 eval.Number
+	Right, Wrong, None, Abstained eval.Number
+	AUROC, ECE                    eval.Number
+	Median                        eval.Number // microseconds
 }
 
-func figuresOf(rep *eval.Report) figures {
+func figuresOf(rep *eval.Figures) figures {
 	return figures{
 		InScope: rep.InScope, OutOfScope: rep.OutOfScope,
 		SkillHit1: rep.SkillHit1, SkillHit5: rep.SkillHit5, DomHit1: rep.DomainHit1,
@@ -141,19 +141,14 @@ func measureOne(catalog, queries string, threshold float64) (*measured, error) {
 		return nil, err
 	}
 	defer r.Close()
-	rep, err := eval.Run(ctx, r.Router, cases)
-	if err != nil {
-		return nil, err
-	}
-	// A catalog may have a threshold of its own: a route tells the one that holds.
-	route, err := r.Route(ctx, cases[0].Text)
+	rep, err := eval.Run(ctx, r.Router, cases, nil)
 	if err != nil {
 		return nil, err
 	}
 	ix := r.Index()
 	m := &measured{
 		Skills: len(ix.Skills()), Domains: len(ix.Domains()), Language: language(cases),
-		Threshold: route.Threshold, Embedder: ix.EmbedderID(), figures: figuresOf(rep),
+		Threshold: rep.Conditions.Threshold, Embedder: ix.EmbedderID(), figures: figuresOf(rep.Figures),
 	}
 	for _, s := range ix.Skills() {
 		d, err := ix.Get(s.Name)
@@ -163,19 +158,16 @@ func measureOne(catalog, queries string, threshold float64) (*measured, error) {
 		m.Triggers += float64(len(d.Triggers)) / float64(m.Skills)
 	}
 	var kinds []string
-	of := map[string][]eval.Case{}
-	for _, c := range cases {
-		if of[c.Kind] == nil && c.Kind != "" {
-			kinds = append(kinds, c.Kind)
+	of := map[string][]*eval.Row{}
+	for _, row := range rep.Rows {
+		kind := row.Case.Kind
+		if of[kind] == nil && kind != "" {
+			kinds = append(kinds, kind)
 		}
-		of[c.Kind] = append(of[c.Kind], c)
+		of[kind] = append(of[kind], row)
 	}
 	for _, kind := range kinds {
-		rep, err := eval.Run(ctx, r.Router, of[kind])
-		if err != nil {
-			return nil, err
-		}
-		m.Kinds = append(m.Kinds, kindFigures{kind, figuresOf(rep)})
+		m.Kinds = append(m.Kinds, kindFigures{kind, figuresOf(eval.Measure(of[kind]))})
 	}
 	return m, nil
 }
@@ -224,7 +216,7 @@ Percent, but where said:
 - **domain hit@1**: in scope, the best domain is a right one.
 - **right**, **wrong**, **none**, at the threshold, in scope: matched one or two domains with a right one among them; only wrong ones; nothing. What is missing to 100 matched three or more with a right one.
 - **oos**: utterances that belong to no skill and matched nothing.
-- **AUROC**: how well the best domain's score separates utterances in scope from the others; 50 is chance.
+- **AUROC**: how well the highest threshold at which an utterance matches separates those in scope from the others; 50 is chance.
 - **ECE**: expected calibration error of the best domain's score, 15 equal bins, all utterances.
 - **µs**: median microseconds of a route, embedding included, one at a time.
 
@@ -290,14 +282,14 @@ func rule(b *bytes.Buffer, columns int) {
 	b.WriteString(strings.Repeat("|---", columns) + "|\n")
 }
 
-func percent(share float64, known bool) string {
-	if !known {
+func percent(share eval.Number, known bool) string {
+	if !known || !share.Known() {
 		return "–"
 	}
 	return fmt.Sprintf("%.1f", 100*share)
 }
 
-func micros(d time.Duration) string { return count(int(d.Round(time.Microsecond).Microseconds())) }
+func micros(x eval.Number) string { return count(int(math.Round(float64(x)))) }
 
 // count writes a number with commas between thousands.
 func count(n int) string {

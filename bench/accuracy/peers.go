@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"skillrouter/eval"
 )
 
 // peerFigures is what bench/peers writes.
@@ -92,7 +94,7 @@ func (r *peerRow) cells() [4]string {
 		if x == nil {
 			return "–"
 		}
-		return percent(*x, says)
+		return percent(eval.Number(*x), says)
 	}
 	return [4]string{share(r.SkillHit1, true), share(r.SkillHit5, true), share(r.DomainHit1, r.Domains > 1), share(r.AUROC, true)}
 }
