@@ -66,15 +66,8 @@ func (r *Router) Close() error { return r.close() }
 // Open writes nothing but what Options.CacheDir asks for.
 func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 	var o Options
-	if opts != nil {
-		o = *opts
-	}
-	if o.Embedder == nil {
-		e, err := embed.New()
-		if err != nil {
-			return nil, fmt.Errorf("skillrouter: %w", err)
-		}
-		o.Embedder = e
+	if err := o.complete(opts); err != nil {
+		return nil, err
 	}
 	// Before the folders are read, so that a change meanwhile is one to Refresh.
 	stamp, err := o.stamp(ctx, dirs)
@@ -105,6 +98,21 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 		return nil, err
 	}
 	return &Router{r, func() error { return r.Index().Close() }}, nil
+}
+
+// complete takes opts over and fills in the embedder.
+func (o *Options) complete(opts *Options) error {
+	if opts != nil {
+		*o = *opts
+	}
+	if o.Embedder == nil {
+		e, err := embed.New()
+		if err != nil {
+			return fmt.Errorf("skillrouter: %w", err)
+		}
+		o.Embedder = e
+	}
+	return nil
 }
 
 // load opens the one index file of dirs, or makes an index of folders, whose

@@ -73,6 +73,23 @@ func (r *Route) Prompt() string {
 	return b.String()
 }
 
+// IndexText returns layer 1 alone: a line for each domain, as it stands in Prompt
+// under its heading. It is the same in all turns while catalog and asker are,
+// and "" where all summaries are shown at once.
+func (r *Route) IndexText() string {
+	if r.Flat {
+		return ""
+	}
+	return r.layer1()
+}
+
+func (r *Route) layer1() string {
+	if r.allow != nil {
+		return r.snapshot.indexText(r.allow)
+	}
+	return r.snapshot.layer1
+}
+
 // Layers are the parts of a prompt, each "" or ending in one line end. Joined
 // by blank lines they are the whole, see [Route.Prompt].
 type Layers struct {
@@ -85,10 +102,7 @@ type Layers struct {
 func (r *Route) Layers() Layers {
 	s := r.snapshot
 	lang := s.opts.Lang
-	layer1 := s.layer1
-	if r.allow != nil {
-		layer1 = s.indexText(r.allow)
-	}
+	layer1 := r.layer1()
 	if lang == "" {
 		lang = language(layer1)
 	}
