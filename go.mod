@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/go-analyze/charts v0.6.4 // plots of evaluations, as SVG
+	github.com/gofrs/flock v0.13.2 // locks between processes
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // bounded caches beneath sessions and bodies
 	github.com/philippgille/chromem-go v0.7.0 // in-process vector store of domain and summary texts
 	github.com/redis/go-redis/v9 v9.23.0 // sessions in Redis or Valkey: pool, TLS, cluster, scripts

@@ -53,6 +53,7 @@ func theMap() layering {
 			{"store/storetest", []string{"store"}},
 			{"index", []string{"store", "domains", "summaries", "definitions", "internal/text", "internal/atomicfile"}}, // not embed: it declares Embedder
 			{"cache", nil},
+			{"cache/files", []string{"cache", "internal/atomicfile"}},
 			{"cache/redis", []string{"cache"}},
 			{"cache/cachetest", []string{"cache"}},
 			{"router", []string{"index", "cache", "domains", "summaries", "definitions", "internal/text"}},
@@ -72,6 +73,7 @@ func theMap() layering {
 		libraries: map[string][]string{
 			"github.com/go-analyze/charts":           {"eval/page"},
 			"github.com/fsnotify/fsnotify":           {"server", "cmd/skillrouter"},
+			"github.com/gofrs/flock":                 {"cache/files", "cmd/skillrouter"}, // locks between processes
 			"github.com/google/go-cmp":               {"store/storetest", "cache/cachetest"},
 			"github.com/hashicorp/golang-lru/v2":     {"index", "cache", "router"},
 			"github.com/jackc/pgx/v5":                {"store/pgvector"},
