@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 )
@@ -45,6 +46,16 @@ func (s *Source) Read(ctx context.Context, ref Ref) (*Skill, error) {
 		return nil, refusal(done.problems, c.file())
 	}
 	return &done.skill, nil
+}
+
+// Path returns where on disk the SKILL.md of ref lies, for programs that read it
+// themselves; ok is false for a skill that is no file there: of a .jsonl catalog
+// or of an [fs.FS]. It is absolute if the root's is, and nothing is looked at.
+func (s *Source) Path(ref Ref) (path string, ok bool) {
+	if ref.Root < 0 || ref.Root >= len(s.roots) || s.roots[ref.Root].FS != nil || isJSONL(s.roots[ref.Root]) {
+		return "", false
+	}
+	return filepath.Join(s.roots[ref.Root].Path, filepath.FromSlash(ref.Dir), "SKILL.md"), true
 }
 
 // refusal makes an error of the problem that refused a file.

@@ -363,6 +363,12 @@ func TestRelativeFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if at, ok := ix.Locate("no such skill"); ok {
+		t.Errorf("a skill that is not there is located at %q", at)
+	}
+	if at, ok := build(t, office(), e).Locate("trains"); ok {
+		t.Errorf("a skill of an fs.FS is located at %q", at)
+	}
 	if err := os.Mkdir("kept", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -377,6 +383,11 @@ func TestRelativeFolders(t *testing.T) {
 		}
 		for _, name := range []string{"trains", "hotels"} {
 			if _, err := ix.Get(name); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			if at, ok := ix.Locate(name); !ok || !filepath.IsAbs(at) {
+				t.Errorf("%s: %s is located at %q, %v", path, name, at, ok)
+			} else if _, err := os.Stat(at); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -169,6 +170,22 @@ func (ix *Index) Path(name string) (string, error) {
 		return "", &NotFoundError{Skill: name}
 	}
 	return ix.skills[i].File, nil
+}
+
+// Locate returns the absolute path of the SKILL.md of the skill of that name,
+// for agents that read files themselves. ok is false where there is none: in a
+// .jsonl catalog, in an [io/fs.FS], for a name the catalog does not have. That
+// the file is still there is not checked.
+func (ix *Index) Locate(name string) (path string, ok bool) {
+	i, ok := ix.byName[name]
+	if !ok || ix.source == nil {
+		return "", false
+	}
+	if path, ok = ix.source.Path(ix.skills[i].Ref); !ok {
+		return "", false
+	}
+	path, err := filepath.Abs(path)
+	return path, err == nil
 }
 
 // A NotFoundError says that a catalog has no skill of a name.
