@@ -206,7 +206,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 // Len returns the number of sessions, those included that are idle for too long
 // but not yet removed.
 func (s *Store) Len() (int, error) {
-	all, err := s.list()
+	all, _, err := s.list()
 	return len(all), err
 }
 
@@ -303,29 +303,32 @@ type file struct {
 	info fs.FileInfo
 }
 
-// list returns the sessions of the folder.
-func (s *Store) list() ([]file, error) {
+// list returns the sessions of the folder, and what processes left that were
+// killed while they wrote.
+func (s *Store) list() (sessions, torn []file, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
-		return nil, fmt.Errorf("files: %w", err)
+		return nil, nil, fmt.Errorf("files: %w", err)
 	}
-	var all []file
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), suffix) {
-			if info, err := e.Info(); err == nil { // else it is gone meanwhile
-				all = append(all, file{filepath.Join(s.dir, e.Name()), info})
-			}
+		to := &sessions
+		if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") {
+			to = &torn
+		} else if !strings.HasSuffix(e.Name(), suffix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil { // else it is gone meanwhile
+			*to = append(*to, file{filepath.Join(s.dir, e.Name()), info})
 		}
 	}
-	return all, nil
+	return sessions, torn, nil
 }
 
 // sweep removes sessions that are idle for too long and, above the capacity,
 // those used longest ago, but never the one at keep. What cannot be removed now
 // is left to the next sweep.
 func (s *Store) sweep(keep string) {
-	s.tidy()
-	all, err := s.list()
+	all, torn, err := s.list()
 	if err != nil {
 		return
 	}
@@ -333,6 +336,11 @@ func (s *Store) sweep(keep string) {
 	for i, f := range all {
 		if f.path != keep && (s.over(f.info) || i < len(all)-s.capacity) {
 			s.drop(f)
+		}
+	}
+	for _, f := range torn {
+		if time.Since(f.info.ModTime()) > time.Hour {
+			_ = os.Remove(f.path) // the next sweep tries again
 		}
 	}
 }
@@ -346,15 +354,5 @@ func (s *Store) drop(f file) {
 	defer unlock()
 	if info, err := os.Stat(f.path); err == nil && info.ModTime().Equal(f.info.ModTime()) {
 		_ = os.Remove(f.path) // the next sweep tries again
-	}
-}
-
-// tidy removes what processes left that were killed while they wrote.
-func (s *Store) tidy() {
-	left, _ := filepath.Glob(filepath.Join(s.dir, ".*"+suffix+".*.tmp")) // errs only for a bad pattern
-	for _, path := range left {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Hour {
-			_ = os.Remove(path) // the next sweep tries again
-		}
 	}
 }
