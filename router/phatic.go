@@ -8,6 +8,10 @@ import (
 	"skillrouter/internal/text"
 )
 
+// SaysNothing tells whether the utterance has no word of its own subject, as "go
+// on" or "thanks" have none: what it is similar to by itself means nothing.
+func (r *Route) SaysNothing() bool { return saysNothing(r.Utterance) }
+
 // saysNothing tells whether an utterance has no word of its own subject: "go
 // on", "yes please", "好的，继续". In a dialogue it belongs to what went before,
 // whatever it happens to be similar to.
