@@ -8,18 +8,17 @@ require (
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // bounded caches beneath sessions and bodies
 	github.com/philippgille/chromem-go v0.7.0 // in-process vector store of domain and summary texts
 	github.com/redis/go-redis/v9 v9.23.0 // sessions in Redis or Valkey: pool, TLS, cluster, scripts
+	github.com/rogpeppe/go-internal v1.14.1 // differences of settings; in tests testscript, scripts of the command line
 	github.com/sashabaranov/go-openai v1.43.0 // embeddings of endpoints; messages and tools of agents
 	github.com/spf13/cobra v1.10.2 // command line: verbs, flags, help
 	github.com/spf13/pflag v1.0.9 // values of flags, as cobra has them
+	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // settings.json of clients, changed in place
 	golang.org/x/sys v0.50.0 // which vector instructions the processor has
 	golang.org/x/text v0.44.0 // NFKC folding
 	gopkg.in/yaml.v3 v3.0.1 // SKILL.md front matter, skillrouter.yaml, cases of evaluations
 )
 
-require (
-	github.com/google/go-cmp v0.7.0 // readable differences in tests
-	github.com/rogpeppe/go-internal v1.14.1 // testscript: scripts of the command line
-)
+require github.com/google/go-cmp v0.7.0 // readable differences in tests
 
 require gonum.org/v1/gonum v0.17.0 // L-BFGS and matrix products, for the head
 

@@ -83,8 +83,10 @@ func theMap() layering {
 			"github.com/prometheus/client_golang":    {"server"},
 			"github.com/redis/go-redis/v9":           {"cache/redis"},
 			"github.com/sashabaranov/go-openai":      {"embed/openai", "agent", "keeper", "examples/..."},
+			"github.com/rogpeppe/go-internal":        {"cmd/skillrouter"}, // there: differences shown before a change
 			"github.com/spf13/cobra":                 {"cmd/skillrouter"},
 			"github.com/spf13/pflag":                 {"cmd/skillrouter"},                  // the flags of cobra
+			"github.com/tailscale/hujson":            {"cmd/skillrouter"},                  // settings of clients, changed in place
 			"golang.org/x/sys":                       {"index"},                            // which vector instructions there are
 			"golang.org/x/text":                      {"internal/text", "cmd/skillrouter"}, // there: columns of a terminal
 			"gonum.org/v1/gonum":                     {"index"},                            // L-BFGS

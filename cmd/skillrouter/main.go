@@ -21,6 +21,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func main() { os.Exit(run()) }
@@ -44,6 +45,8 @@ type app struct {
 	env func(string) string
 	tty terminals
 	set settings
+
+	global *pflag.FlagSet // the flags that all verbs have
 }
 
 // terminals says which streams are for a person.
@@ -79,7 +82,7 @@ func (w *writer) Write(p []byte) (int, error) {
 func (a *app) main(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(slices.Concat([]string{}, args)) // nil would make cobra look at os.Args
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if (err == nil || errors.Is(err, errFindings)) && a.out.err != nil {
 		err = fmt.Errorf("writing the result: %w", a.out.err)
 	}
@@ -90,6 +93,10 @@ func (a *app) main(ctx context.Context, args []string) int {
 		return 1
 	}
 	a.complain(err)
+	if a.isHook(cmd) {
+		a.hookFailed(ctx, err)
+		return 0
+	}
 	var use *useError
 	if errors.As(err, &use) {
 		return 2
@@ -211,8 +218,9 @@ as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &useError{err, helpHint(cmd)} })
-	a.flags(root.PersistentFlags())
-	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.replayCommand(), a.indexCommand(), a.versionCommand())
+	a.global = root.PersistentFlags()
+	a.flags(a.global)
+	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.replayCommand(), a.indexCommand(), a.hookCommand(), a.trustCommand(), a.versionCommand())
 	inOrder(root)
 	return root
 }

@@ -21,13 +21,14 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"skillrouter": main})
+	testscript.Main(m, map[string]func(){"skillrouter": main, "holdlock": holdLock})
 }
 
 func TestScript(t *testing.T) {
 	endpoint := newEndpoint(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitlog": waitLog},
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, "home")
 			e.Setenv("HOME", home)

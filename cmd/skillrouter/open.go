@@ -159,14 +159,31 @@ func (a *app) cacheDir() string {
 // knownPlaces are the folders where agents keep skills, as far as they exist:
 // the user's, then those of the project in the current folder.
 func (a *app) knownPlaces() []string {
+	return existing(append(a.userPlaces(), projectPlaces("")...))
+}
+
+// userPlaces are where agents keep the user's own skills.
+func (a *app) userPlaces() []string {
+	home := a.env("HOME")
+	if home == "" {
+		return nil
+	}
+	return []string{filepath.Join(home, ".agents", "skills"), filepath.Join(home, ".claude", "skills")}
+}
+
+// projectPlaces are where agents look for those of the project in dir.
+func projectPlaces(dir string) []string {
 	var places []string
-	if home := a.env("HOME"); home != "" {
-		places = append(places, filepath.Join(home, ".agents", "skills"), filepath.Join(home, ".claude", "skills"))
-	}
 	for _, p := range []string{".agent/skills", ".agents/skills", ".claude/skills", "skills"} {
-		places = append(places, filepath.FromSlash(p))
+		places = append(places, filepath.Join(dir, filepath.FromSlash(p)))
 	}
-	var seen []fs.FileInfo // in the home folder both may be the same
+	return places
+}
+
+// existing returns the folders among places, each once: in the home folder the
+// user's and the project's may be the same.
+func existing(places []string) []string {
+	var seen []fs.FileInfo
 	return slices.DeleteFunc(places, func(p string) bool {
 		info, err := os.Stat(p)
 		if err != nil || !info.IsDir() || slices.ContainsFunc(seen, func(s fs.FileInfo) bool { return os.SameFile(s, info) }) {

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A hookEvent is what a client tells its hook.
+type hookEvent struct {
+	session   string // "" for a single question
+	agent     string // of several in one session; "" for the main one
+	utterance string
+	cwd       string // of the client; "" for ours
+	name      string // of Claude Code's event, which its answer repeats; "" in the generic form
+	kind      eventKind
+}
+
+type eventKind int
+
+const (
+	promptEvent eventKind = iota // a turn begins
+	forgetEvent                  // what was shown is gone from the client's context
+	otherEvent                   // nothing to do
+)
+
+// A hookMessage is the JSON of both forms. In that of Claude Code, which Codex
+// and others have taken over, hook_event_name is always there.
+type hookMessage struct {
+	// Claude Code
+	Event     string `json:"hook_event_name,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	AgentID   string `json:"agent_id,omitempty"` // inside a subagent
+	Prompt    string `json:"prompt,omitempty"`
+	Source    string `json:"source,omitempty"` // of SessionStart: startup, resume, clear, compact
+
+	// generic
+	Session   string  `json:"session,omitempty"`
+	Agent     string  `json:"agent,omitempty"`
+	Utterance *string `json:"utterance,omitempty"`
+	Forget    bool    `json:"forget,omitempty"`
+
+	Cwd string `json:"cwd,omitempty"`
+}
+
+// maxHookInput is far above a prompt with a long text pasted in.
+const maxHookInput = 8 << 20
+
+// readHookEvent reads one message of a client. What it does not know of is
+// ignored: clients add fields.
+func readHookEvent(in io.Reader) (*hookEvent, error) {
+	data, err := io.ReadAll(io.LimitReader(in, maxHookInput+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the client's message: %w", err)
+	case len(data) > maxHookInput:
+		return nil, fmt.Errorf("the client's message has over %d bytes", maxHookInput)
+	}
+	return parseHookEvent(data)
+}
+
+func parseHookEvent(data []byte) (*hookEvent, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // PowerShell pipes one
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("the client sent nothing")
+	}
+	var m hookMessage
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, fmt.Errorf("the client's message is no JSON of ours: %w", err)
+	}
+	switch {
+	case m.Event != "":
+		return m.claudeCode(), nil
+	case m.Forget && m.Session == "":
+		return nil, errors.New(`the client's message has "forget" without "session"`)
+	case m.Forget:
+		return &hookEvent{session: m.Session, agent: m.Agent, cwd: m.Cwd, kind: forgetEvent}, nil
+	case m.Utterance != nil:
+		return &hookEvent{session: m.Session, agent: m.Agent, utterance: *m.Utterance, cwd: m.Cwd}, nil
+	default:
+		return nil, errors.New(`the client's message has neither "hook_event_name" nor "utterance"`)
+	}
+}
+
+// claudeCode reads the form of Claude Code. Any event with a prompt begins a
+// turn: clients that took the form over have names of their own for it.
+func (m *hookMessage) claudeCode() *hookEvent {
+	e := &hookEvent{session: m.SessionID, agent: m.AgentID, utterance: m.Prompt, cwd: m.Cwd, name: m.Event}
+	switch {
+	case m.Event == "SessionStart" && (m.Source == "clear" || m.Source == "compact"),
+		m.Event == "SessionEnd":
+		e.kind, e.utterance = forgetEvent, ""
+	case m.Event != "UserPromptSubmit" && m.Prompt == "" || m.Event == "SessionStart":
+		e.kind, e.utterance = otherEvent, ""
+	}
+	if e.kind == forgetEvent && e.session == "" {
+		e.kind = otherEvent
+	}
+	return e
+}
