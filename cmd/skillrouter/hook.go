@@ -75,8 +75,11 @@ Messages, one JSON object each:
   skillrouter hook status
 
   # Codex: in ~/.codex/hooks.json, then trust it by /hooks
-  {"hooks": {"UserPromptSubmit": [{"hooks": [
-    {"type": "command", "command": "skillrouter hook --skills /home/me/skills", "timeout": 5}]}]}}
+  {"hooks": {
+    "UserPromptSubmit": [{"hooks": [
+      {"type": "command", "command": "skillrouter hook --skills /home/me/skills", "timeout": 5}]}],
+    "SessionStart": [{"matcher": "clear|compact", "hooks": [
+      {"type": "command", "command": "skillrouter hook --skills /home/me/skills", "timeout": 5}]}]}}
 
   # any program
   echo '{"session":"7","utterance":"turn this PDF into text"}' | skillrouter hook --format json`,
@@ -127,7 +130,12 @@ type hookAnswer struct {
 }
 
 // run answers the client. Its error is for the log.
-func (h *hook) run(ctx context.Context) error {
+func (h *hook) run(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // it would end with the status 2
+			err = fmt.Errorf("panic: %v at %s", p, panicked())
+		}
+	}()
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, h.deadline)
 	defer cancel()

@@ -249,19 +249,20 @@ func TestHookBesideAHeldLock(t *testing.T) {
 // of ours.
 func TestHookOnFaultsWithin(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		in   io.Reader
-		want string
+		name     string
+		in       io.Reader
+		deadline string
+		want     string
 	}{
-		{"a client that keeps stdin open", blocking{t.Context()}, "no answer within"},
-		{"a panic", panicking{}, "panic: SECRET broke at hook_processes_test.go:"},
-		{"stdin that cannot be read", failingReader{}, "reading the client's message"},
+		{"a client that keeps stdin open", blocking{t.Context()}, "50ms", "no answer within 50ms"},
+		{"a panic", panicking{}, "1m", "panic: the reader broke at hook_processes_test.go:"},
+		{"stdin that cannot be read", failingReader{}, "1m", "reading the client's message"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			var out, talk bytes.Buffer
 			a := &app{in: c.in, out: &writer{w: &out}, err: &talk, env: func(name string) string { return map[string]string{"HOME": dir}[name] }}
-			if status := a.main(t.Context(), []string{"hook", "--deadline", "100ms"}); status != 0 || out.Len() > 0 {
+			if status := a.main(t.Context(), []string{"hook", "--deadline", c.deadline}); status != 0 || out.Len() > 0 {
 				t.Errorf("status %d, stdout %q", status, out.String())
 			}
 			log, err := os.ReadFile(filepath.Join(dir, ".local", "state", "skillrouter", hookLogFile))
@@ -281,7 +282,7 @@ func (b blocking) Read([]byte) (int, error) {
 
 type panicking struct{}
 
-func (panicking) Read([]byte) (int, error) { panic("SECRET broke") }
+func (panicking) Read([]byte) (int, error) { panic("the reader broke") }
 
 type failingReader struct{}
 

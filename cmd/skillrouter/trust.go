@@ -232,12 +232,9 @@ func (a *app) trust(ctx context.Context, dir string, yes bool) error {
 			"a project keeps them in .agent/skills, .agents/skills, .claude/skills or skills; others are named with --skills",
 		}
 	}
-	fmt.Fprintf(a.out, "%s: %s in %s\n", clean(p.path), plural(p.skills, "skill"), strings.Join(a.short(p.places), ", "))
-	for _, s := range p.hidden {
-		fmt.Fprintf(a.out, "   %s goes before yours in %s\n", clean(s.Name), a.short([]string{s.File})[0])
-	}
-	for _, x := range p.orders {
-		fmt.Fprintf(a.out, "   %s\n", clean(x.String()))
+	entry := trustedProject{p.path, p.skills, len(p.orders), time.Now().UTC().Truncate(time.Second)}
+	if !a.set.json {
+		a.writeProject(p)
 	}
 	if len(p.orders) > 0 && !yes {
 		ok, err := a.confirm("Some of it gives orders to the agent. Trust it all the same?")
@@ -246,18 +243,31 @@ func (a *app) trust(ctx context.Context, dir string, yes bool) error {
 		}
 	}
 	err = a.changeTrusted(func(t *trusted) {
-		entry := trustedProject{p.path, p.skills, len(p.orders), time.Now().UTC().Truncate(time.Second)}
 		if i := t.find(p.path); i >= 0 {
 			t.Projects[i] = entry
 		} else {
 			t.Projects = append(t.Projects, entry)
 		}
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case a.set.json:
+		return writeJSON(a.out, entry, true)
 	}
 	fmt.Fprintln(a.out, "trusted: the hook uses them from the next prompt on")
 	return nil
+}
+
+// writeProject shows what a project has.
+func (a *app) writeProject(p *project) {
+	fmt.Fprintf(a.out, "%s: %s in %s\n", clean(p.path), plural(p.skills, "skill"), strings.Join(a.short(p.places), ", "))
+	for _, s := range p.hidden {
+		fmt.Fprintf(a.out, "   %s goes before yours in %s\n", clean(s.Name), a.short([]string{s.File})[0])
+	}
+	for _, x := range p.orders {
+		fmt.Fprintf(a.out, "   %s\n", clean(x.String()))
+	}
 }
 
 // confirm asks on a terminal; elsewhere --yes has to say it.
