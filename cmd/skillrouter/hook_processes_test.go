@@ -200,7 +200,7 @@ func TestHookBesideAHeldLock(t *testing.T) {
 	h := newHome(t)
 	ask := func() string {
 		t.Helper()
-		out, _, err := h.run(prompt("s", "extract the text of this PDF"), "hook", "--skills", h.skills)
+		out, _, err := h.run(prompt("s", "extract the text of this PDF"), "hook", "--skills", h.skills, "--deadline", "8s") // a fourth of it for the lock
 		if err != nil {
 			t.Fatalf("status: %v", err)
 		}

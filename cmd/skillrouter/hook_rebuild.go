@@ -30,12 +30,14 @@ const (
 	rebuildPause = time.Minute
 )
 
-// check finds out whether the folders changed, beside the work, until the
-// deadline. What it returns waits for that, and tells whether a process is to be
+// check finds out whether the folders changed, beside the work, for a bounded
+// time. What it returns waits for that, and tells whether a process is to be
 // started that builds the index.
-func (h *hook) check(kept *skillrouter.Kept, places *hookPlaces, deadline time.Time) func() bool {
+func (h *hook) check(kept *skillrouter.Kept, places *hookPlaces) func() bool {
 	known := make(chan bool, 1)
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	most := h.deadline / hookCheck
+	hangs := time.Now().Add(2 * most)
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	go func() {
 		defer func() {
 			if recover() != nil {
@@ -57,7 +59,7 @@ func (h *hook) check(kept *skillrouter.Kept, places *hookPlaces, deadline time.T
 		select {
 		case yes := <-known:
 			return yes
-		case <-time.After(time.Until(deadline) + hookCheck): // a disk that hangs
+		case <-time.After(time.Until(hangs)): // a disk does
 			return false
 		}
 	}
