@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -45,8 +44,8 @@ func FindKept(opts *Options, dirs ...string) (*Kept, error) {
 	if k.opts.CacheDir == "" || len(k.opts.FS) > 0 {
 		return nil, none
 	}
-	files, err := filepath.Glob(filepath.Join(k.opts.CacheDir, k.opts.keptName(dirs)+"-*.idx"))
-	if err != nil {
+	files, err := k.opts.keptFiles(dirs)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("skillrouter: %w", err)
 	}
 	for _, f := range files {

@@ -14,7 +14,7 @@ import (
 
 func TestKept(t *testing.T) {
 	ctx := t.Context()
-	dir, cache := t.TempDir(), t.TempDir()
+	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "kept [here]*")
 	write(t, dir, "soup", soup)
 	o := &skillrouter.Options{CacheDir: cache}
 	if _, err := skillrouter.FindKept(o, dir); !errors.Is(err, fs.ErrNotExist) {

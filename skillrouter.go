@@ -194,6 +194,22 @@ func (o *Options) keptName(dirs []string) string {
 	return short(fmt.Sprintf("%s\x00%d\x00%d\x00%s", strings.Join(absolute, "\x00"), o.Depth, o.Orders, o.Embedder.ID()))
 }
 
+// keptFiles are the indexes kept of dirs, in whichever state these were.
+func (o *Options) keptFiles(dirs []string) ([]string, error) {
+	entries, err := os.ReadDir(o.CacheDir) // no pattern: the folder's name may hold anything
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	name := o.keptName(dirs) + "-"
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), name) && strings.HasSuffix(e.Name(), ".idx") {
+			files = append(files, filepath.Join(o.CacheDir, e.Name()))
+		}
+	}
+	return files, nil
+}
+
 func short(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])
@@ -207,7 +223,7 @@ func (o *Options) keep(ix *index.Index, dirs []string, path string) error {
 	if err := ix.WriteFile(path); err != nil {
 		return fmt.Errorf("keeping the index: %w", err)
 	}
-	old, err := filepath.Glob(filepath.Join(o.CacheDir, o.keptName(dirs)+"-*.idx"))
+	old, err := o.keptFiles(dirs)
 	if err != nil {
 		return fmt.Errorf("keeping the index: %w", err)
 	}
