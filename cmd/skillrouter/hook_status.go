@@ -93,6 +93,11 @@ func (a *app) hookStatus(ctx context.Context) (*hookStatus, error) {
 		}
 		s.Settings = append(s.Settings, a.settingsStatus(path))
 	}
+	// Those that a project shares are not ours to write, but they may have it.
+	shared := filepath.Join(".claude", "settings.json")
+	if x := a.settingsStatus(shared); x.Command != "" && !sameFile(shared, s.Settings[0].File) {
+		s.Settings = append(s.Settings, x)
+	}
 	// What the hook uses is what its command says, if this one says nothing.
 	as := a
 	for _, x := range s.Settings {
@@ -126,6 +131,12 @@ func (a *app) hookStatus(ctx context.Context) (*hookStatus, error) {
 	s.Lines, err = logFile(s.Log).tail(logLines)
 	s.Lines = orEmpty(s.Lines)
 	return s, err
+}
+
+func sameFile(a, b string) bool {
+	one, err1 := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(one, other)
 }
 
 func isDir(path string) bool {
