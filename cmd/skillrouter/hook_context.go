@@ -65,7 +65,7 @@ func newHookContext(ix *index.Index, places []string, r, alone *router.Route, al
 	}
 	first := r.Turn <= 1 // 0 outside a session
 	if first {
-		c.domains = r.Index()
+		c.domains = r.IndexText()
 	}
 	for _, x := range r.Candidates {
 		if x.Named {
@@ -276,7 +276,7 @@ type hookPhrases struct {
 
 func hookPhrasesIn(lang string, r *router.Route) *hookPhrases {
 	if lang == "" {
-		of := r.Index()
+		of := r.IndexText()
 		if of == "" && len(r.Summaries) > 0 {
 			of = r.Summaries[0].Text
 		}
