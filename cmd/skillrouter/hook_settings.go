@@ -189,13 +189,17 @@ func stringOf(v *hujson.Value, key string) string {
 }
 
 // isOurCommand tells whether a command line runs our hook, from wherever and
-// with whatever flags.
+// with whatever flags; also where the program has another name, which this one
+// has too.
 func isOurCommand(command string) bool {
 	words, err := splitWords(command)
 	if err != nil || len(words) < 2 || words[1] != "hook" {
 		return false
 	}
 	program := words[0]
+	if path, err := self(); err == nil && program == path {
+		return true
+	}
 	if i := strings.LastIndexAny(program, `/\`); i >= 0 {
 		program = program[i+1:]
 	}
