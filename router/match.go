@@ -59,37 +59,61 @@ type kept struct {
 func (r *Router) answer(ctx context.Context, s *snapshot, utterance string, a *asker) (*Route, error) {
 	for {
 		route, err := r.match(ctx, s, utterance, a)
-		if err != nil || route.Outcome != Direct {
+		if err != nil || route.Outcome != Direct || r.read(route, a) {
 			return route, err
-		}
-		readable := route.named[:0]
-		for _, i := range route.named {
-			d, err := s.ix.Get(s.ix.Skills()[i].Name)
-			if err != nil {
-				r.log.Warn("a skill that was named cannot be read", "skill", s.ix.Skills()[i].Name, "error", err)
-				a.unread = append(a.unread, i)
-				continue
-			}
-			readable = append(readable, i)
-			route.Loaded = append(route.Loaded, d)
-		}
-		if route.named = readable; len(readable) > 0 {
-			return route, nil
 		}
 		// As if they had not been named.
 	}
 }
 
+// read reads the definitions of the skills that a direct route names and keeps
+// only those that can be read; it tells whether one can. a knows the others.
+func (r *Router) read(route *Route, a *asker) bool {
+	ix := route.snapshot.ix
+	readable := route.named[:0]
+	for _, i := range route.named {
+		d, err := ix.Get(ix.Skills()[i].Name)
+		if err != nil {
+			r.log.Warn("a skill that was named cannot be read", "skill", ix.Skills()[i].Name, "error", err)
+			a.unread = append(a.unread, i)
+			continue
+		}
+		readable = append(readable, i)
+		route.Loaded = append(route.Loaded, d)
+	}
+	route.named = readable
+	return len(readable) > 0
+}
+
 // match decides. Blank and direct utterances cost no embedding.
 func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *asker) (*Route, error) {
+	route, scores, err := r.score(ctx, s, utterance, a)
+	if err != nil || scores == nil {
+		return route, err
+	}
+	defer scores.Release()
+	route.decide(scores, a)
+	switch {
+	case !a.session || s.opts.Alone:
+	case saysNothing(utterance):
+		route.topics = a.topics
+	default:
+		route.topics = topicsOf(s.ix, scores, a.topics, a.last)
+	}
+	return route, nil
+}
+
+// score returns a route that is still to be decided, and its scores, which the
+// caller releases; no scores for a blank utterance, whose route is whole.
+func (r *Router) score(ctx context.Context, s *snapshot, utterance string, a *asker) (*Route, *index.Scores, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	route := &Route{Utterance: utterance, Threshold: s.opts.Threshold, Flat: s.flat, snapshot: s, allow: a.allow}
 	if text.Words(utterance) == 0 {
 		route.Outcome = Empty
 		route.keep(a)
-		return route, nil
+		return route, nil, nil
 	}
 	route.named = s.direct(utterance, a)
 	var vector []float32
@@ -98,7 +122,7 @@ func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *as
 		route.Clipped = cut
 		buffer, err := r.embedder.vector(ctx, clipped, s.ix.Dim())
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err != nil {
 			r.log.Warn("embedding failed, routing by words", "embedder", r.embedder.ID(), "error", err)
@@ -111,17 +135,7 @@ func (r *Router) match(ctx context.Context, s *snapshot, utterance string, a *as
 		}
 	}
 	q := index.Query{Utterance: utterance, Vector: vector, Allow: a.allow, Without: s.opts.Without, Last: a.before}
-	scores := s.ix.Score(&q)
-	defer scores.Release()
-	route.decide(scores, a)
-	switch {
-	case !a.session || s.opts.Alone:
-	case saysNothing(utterance):
-		route.topics = a.topics
-	default:
-		route.topics = topicsOf(s.ix, scores, a.topics, a.last)
-	}
-	return route, nil
+	return route, s.ix.Score(&q), nil
 }
 
 // decide sets the outcome and what is shown.
