@@ -123,16 +123,7 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 	}
 	m := &runner{r: r, ix: r.Index(), opts: o, cap: r.InForce().MaxSummaries, lines: map[string]int{}}
 	m.allTokens = FlatTokens(m.ix, o.Allow)
-	if o.Memo != nil {
-		texts := make([]string, len(cases))
-		for i := range cases {
-			texts[i] = cases[i].Text
-		}
-		if err := o.Memo.Prepare(ctx, texts); err != nil {
-			return nil, fmt.Errorf("eval: %w", err)
-		}
-	}
-	if err := m.selfCheck(ctx); err != nil {
+	if err := m.prepare(ctx, cases); err != nil {
 		return nil, fmt.Errorf("eval: %w", err)
 	}
 	for i := range min(warmUp, len(cases)) {
@@ -141,7 +132,6 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 		}
 	}
 	report := &Report{Rows: make([]*Row, len(cases))}
-	han := 0
 	for i := range cases {
 		if o.Progress != nil && i%100 == 0 {
 			o.Progress(i, len(cases))
@@ -149,9 +139,6 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 		var err error
 		if report.Rows[i], err = m.row(ctx, &cases[i]); err != nil {
 			return nil, fmt.Errorf("eval: case %d: %w", i+1, err)
-		}
-		if chinese(cases[i].Text) {
-			han++
 		}
 	}
 	for i, row := range report.Rows { // not between the routes, which are timed
@@ -164,12 +151,21 @@ func Run(ctx context.Context, r *router.Router, cases []Case, opts *Options) (*R
 	}
 	report.Figures = Measure(report.Rows)
 	report.Conditions = ConditionsOf(r, &o)
-	report.Conditions.Chinese = Number(ratio(han, len(cases)))
+	report.Conditions.Chinese = chineseShare(cases)
 	return report, nil
 }
 
 // chinese tells whether a text is, by the share of its Han characters.
 func chinese(s string) bool { return text.HanShare(s) >= 0.3 }
+
+// chineseShare is the share of the cases that are in Chinese.
+func chineseShare(cases []Case) Number {
+	n := 0
+	for i := range cases {
+		n += int(one(chinese(cases[i].Text)))
+	}
+	return Number(ratio(n, len(cases)))
+}
 
 // A runner is one run.
 type runner struct {
@@ -243,6 +239,20 @@ func (m *runner) selfCheck(ctx context.Context) error {
 	return nil
 }
 
+// prepare asks for all vectors and does the self-check.
+func (m *runner) prepare(ctx context.Context, cases []Case) error {
+	if m.opts.Memo != nil {
+		texts := make([]string, len(cases))
+		for i := range cases {
+			texts[i] = cases[i].Text
+		}
+		if err := m.opts.Memo.Prepare(ctx, texts); err != nil {
+			return err
+		}
+	}
+	return m.selfCheck(ctx)
+}
+
 // row routes one case.
 func (m *runner) row(ctx context.Context, c *Case) (*Row, error) {
 	start := time.Now()
@@ -251,11 +261,21 @@ func (m *runner) row(ctx context.Context, c *Case) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	row, err := m.rowOf(c, route)
+	if err != nil {
+		return nil, err
+	}
+	row.Took = took
+	return row, m.flat(ctx, row)
+}
+
+// rowOf is what came of a case, without latency and what layers cost.
+func (m *runner) rowOf(c *Case, route *router.Route) (*Row, error) {
 	if route.Degraded {
 		return nil, errors.New("the embedder gave no vector: figures of words alone would not be those of the router")
 	}
 	row := &Row{
-		Case: c, Domains: domainsOf(m.ix, c), Outcome: route.Outcome, Took: took, AllTokens: m.allTokens,
+		Case: c, Domains: domainsOf(m.ix, c), Outcome: route.Outcome, AllTokens: m.allTokens,
 		Score: float64(route.Top().Score), Reach: float64(route.Reach()), Abstained: !route.Matched(), Asked: route.Alternatives(), Tokens: route.Tokens().Total(),
 	}
 	for i, d := range route.Domains {
