@@ -14,7 +14,9 @@ import (
 // twice, in one set or in two, counts double or tells of rows that were fitted
 // on. It returns a [CasesError] of all that it found, nil if that is nothing.
 // Utterances are compared without case and width, dialogues by id.
-func Check(ix *index.Index, sets ...*Set) error {
+func Check(ix *index.Index, sets ...*Set) error { return check(newNames(ix), sets) }
+
+func check(names *names, sets []*Set) error {
 	var wrong CasesError
 	seen := map[string]string{}
 	once := func(file string, line int, what, key string) {
@@ -24,7 +26,6 @@ func Check(ix *index.Index, sets ...*Set) error {
 		}
 		seen[key] = fmt.Sprintf("%s:%d", file, line)
 	}
-	names := newNames(ix)
 	for _, s := range sets {
 		for i := range s.Cases {
 			c := &s.Cases[i]
@@ -55,8 +56,9 @@ func Check(ix *index.Index, sets ...*Set) error {
 // the cases were written for. Of must-not skills that are missing only the name
 // is dropped, unless it was all that the case said. It returns how many cases
 // and dialogues it took out.
-func Drop(ix *index.Index, sets ...*Set) (dropped int) {
-	n := newNames(ix)
+func Drop(ix *index.Index, sets ...*Set) (dropped int) { return drop(newNames(ix), sets) }
+
+func drop(n *names, sets []*Set) (dropped int) {
 	for _, s := range sets {
 		before := len(s.Cases) + len(s.Dialogues)
 		for i := range s.Cases {
@@ -76,27 +78,33 @@ func Drop(ix *index.Index, sets ...*Set) (dropped int) {
 	return dropped
 }
 
-// names are those of a catalog.
+// names are those of a catalog, or of two that are compared: what one of them
+// has is known.
 type names struct {
-	ix              *index.Index
+	of              []*index.Index
 	skills, domains []string // for suggestions
 }
 
-func newNames(ix *index.Index) *names {
-	n := &names{ix: ix}
-	for i := range ix.Skills() {
-		n.skills = append(n.skills, ix.Skills()[i].Name)
-	}
-	for i := range ix.Domains() {
-		n.domains = append(n.domains, ix.Domains()[i].Name)
+func newNames(of ...*index.Index) *names {
+	n := &names{of: of}
+	for _, ix := range of {
+		for i := range ix.Skills() {
+			n.skills = append(n.skills, ix.Skills()[i].Name)
+		}
+		for i := range ix.Domains() {
+			n.domains = append(n.domains, ix.Domains()[i].Name)
+		}
 	}
 	return n
 }
 
 // missing tells whether the catalog does not have a skill.
 func (n *names) missing(skill string) bool {
-	_, ok := n.ix.Lookup(skill)
-	return !ok
+	return !slices.ContainsFunc(n.of, func(ix *index.Index) bool { _, ok := ix.Lookup(skill); return ok })
+}
+
+func (n *names) missingDomain(domain string) bool {
+	return !slices.ContainsFunc(n.of, func(ix *index.Index) bool { _, ok := ix.LookupDomain(domain); return ok })
 }
 
 // unknown tells which labels of a case the catalog does not have.
@@ -107,7 +115,7 @@ func (n *names) unknown(c *Case) (whats []string) {
 		}
 	}
 	for _, domain := range c.Domains {
-		if _, ok := n.ix.LookupDomain(domain); !ok {
+		if n.missingDomain(domain) {
 			whats = append(whats, fmt.Sprintf("the catalog has no domain %q%s", domain, suggestion(domain, n.domains)))
 		}
 	}
