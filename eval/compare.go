@@ -378,6 +378,12 @@ func CheckSides(a, b *index.Index, sets ...*Set) error {
 	return check(newNames(a, b), sets)
 }
 
+// DropSides is [Drop] for cases of a comparison: those with names that no side
+// has are taken out.
+func DropSides(a, b *index.Index, sets ...*Set) (dropped int) {
+	return drop(newNames(a, b), sets)
+}
+
 // Difference says how the catalogs of two sides differ: names of skills that
 // only one has, in the order of the catalogs.
 func Difference(a, b *index.Index) (onlyA, onlyB []string) {

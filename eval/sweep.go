@@ -126,15 +126,15 @@ func (r Rule) String() string {
 	r = r.complete()
 	var bounds []string
 	if r.MaxWrong > 0 {
-		bounds = append(bounds, fmt.Sprintf("at most %.4g %% of what is in scope match only wrong domains", 100*r.MaxWrong))
+		bounds = append(bounds, fmt.Sprintf("at most %g %% of what is in scope match only wrong domains", math.Round(1e4*r.MaxWrong)/100))
 	}
 	if r.MinRejected > 0 {
-		bounds = append(bounds, fmt.Sprintf("at least %.4g %% of what is out of scope match nothing", 100*r.MinRejected))
+		bounds = append(bounds, fmt.Sprintf("at least %g %% of what is out of scope match nothing", math.Round(1e4*r.MinRejected)/100))
 	}
 	if len(bounds) == 0 {
-		return "most right matches, of equal thresholds the lowest"
+		return "most right matches; of equal thresholds the lowest"
 	}
-	return "most right matches, of equal thresholds the lowest, where " + strings.Join(bounds, " and ")
+	return "most right matches where " + strings.Join(bounds, " and ") + "; of equal thresholds the lowest"
 }
 
 // Misses is by how much figures miss the bounds of the rule, added up; 0 if

@@ -120,9 +120,9 @@ func TestRuleInWords(t *testing.T) {
 		rule Rule
 		want string
 	}{
-		{Rule{}, "most right matches, of equal thresholds the lowest, where at most 3 % of what is in scope match only wrong domains and at least 80 % of what is out of scope match nothing"},
-		{Rule{MaxWrong: -1, MinRejected: 0.955}, "most right matches, of equal thresholds the lowest, where at least 95.5 % of what is out of scope match nothing"},
-		{Rule{MaxWrong: -1, MinRejected: -1}, "most right matches, of equal thresholds the lowest"},
+		{Rule{}, "most right matches where at most 3 % of what is in scope match only wrong domains and at least 80 % of what is out of scope match nothing; of equal thresholds the lowest"},
+		{Rule{MaxWrong: -1, MinRejected: 0.955}, "most right matches where at least 95.5 % of what is out of scope match nothing; of equal thresholds the lowest"},
+		{Rule{MaxWrong: -1, MinRejected: -1}, "most right matches; of equal thresholds the lowest"},
 	} {
 		if got := test.rule.String(); got != test.want {
 			t.Errorf("%+v: got %q, want %q", test.rule, got, test.want)

@@ -94,12 +94,17 @@ func (a *app) writeEvalHead(e *evaluation) {
 	}
 	a.fill("", "", strings.Join(what, "; "))
 	a.fill("from ", "   ", fmt.Sprintf("%s over %s", strings.Join(cleanAll(e.files), ", "), strings.Join(a.short(e.places), ", ")))
+	a.fill("", "   ", over(c))
+}
+
+// over says what figures hold for.
+func over(c *eval.Conditions) string {
 	limit := fmt.Sprintf("at most %d summaries", c.Cap)
 	if c.Cap < 0 {
 		limit = "any number of summaries"
 	}
-	a.fill("", "   ", fmt.Sprintf("%s in %s, %s, threshold %s, %s, embedder %s, index %.12s, skillrouter %s",
-		plural(c.Skills, "skill"), plural(c.Domains, "domain"), c.Mode, decimal(c.Threshold), limit, c.Embedder, c.Index, c.Version))
+	return fmt.Sprintf("%s in %s, %s, threshold %s, %s, embedder %s, index %.12s, skillrouter %s",
+		plural(c.Skills, "skill"), plural(c.Domains, "domain"), c.Mode, decimal(c.Threshold), limit, c.Embedder, c.Index, c.Version)
 }
 
 // decimal writes a threshold with as many digits as it has, two at least.

@@ -52,8 +52,8 @@ func (a *app) flags(f *pflag.FlagSet) {
 	f.Var(&s.summaryTurns, "summary-turns", "turns a summary is kept, 0 for no cache (default the catalog's, else 5)")
 	f.Var(&s.definitions, "definition-life", "how long loaded definitions stay: task or session (default task)")
 	f.Var(&s.orders, "orders", "what to do about skills whose text gives orders to the agent: note, warn or block (default note)")
-	f.Var(&s.without, "without", "`PARTS` of the scores to leave out, to see what they do: vectors, words or phrases, joined by commas")
 	f.Var(&s.mode, "mode", "show the catalog auto, flat or layered (default the catalog's, else auto: flat up to 20 skills)")
+	f.Var(&s.without, "without", "`PARTS` of the evidence to leave out: words, vectors, phrases")
 	f.Var(&s.lang, "lang", "language of the fixed phrases of prompts: en or zh (default that of the text)")
 	f.BoolVar(&s.json, "json", false, "write JSON")
 	f.StringVar(&s.embedModel, "embed-model", "", "`MODEL` of an OpenAI-compatible endpoint to embed with, in place of the built-in embedder; the key is OPENAI_API_KEY")
@@ -98,8 +98,7 @@ func (s *settings) options() router.Options {
 	}
 	return router.Options{
 		Threshold: float64(s.threshold), MaxSummaries: int(s.maxSummaries), SummaryTurns: int(s.summaryTurns),
-		Mode: mode, Lang: s.lang.value, SessionDefinitions: s.definitions.value == "session",
-		Without: index.Parts(s.without),
+		Mode: mode, Lang: s.lang.value, Without: index.Parts(s.without), SessionDefinitions: s.definitions.value == "session",
 	}
 }
 
@@ -190,40 +189,33 @@ func (w *word) Set(s string) error {
 func (w *word) String() string { return w.value }
 func (w *word) Type() string   { return "WORD" }
 
-// parts is a flag for parts of the scores.
+// parts is a flag for parts of the evidence, by commas.
 type parts index.Parts
 
-// partOf is the part of that name, 0 for none.
-func partOf(name string) index.Parts {
-	switch strings.TrimSpace(name) {
-	case "vectors":
-		return index.Semantic
-	case "words":
-		return index.Lexical
-	case "phrases":
-		return index.Phrases
-	default:
-		return 0
-	}
+// partNames are the parts as flags name them.
+func partNames() []string { return []string{"words", "vectors", "phrases"} }
+
+func partNamed(name string) index.Parts {
+	return map[string]index.Parts{"words": index.Lexical, "vectors": index.Semantic, "phrases": index.Phrases}[name]
 }
 
 func (p *parts) Set(s string) error {
-	var got index.Parts
+	var all index.Parts
 	for name := range strings.SplitSeq(s, ",") {
-		part := partOf(name)
+		part := partNamed(strings.TrimSpace(name))
 		if part == 0 {
-			return errors.New("must be vectors, words or phrases, joined by commas")
+			return errors.New("must be some of " + strings.Join(partNames(), ", "))
 		}
-		got |= part
+		all |= part
 	}
-	*p = parts(got)
+	*p = parts(all)
 	return nil
 }
 
 func (p *parts) String() string {
 	var names []string
-	for _, name := range []string{"vectors", "words", "phrases"} {
-		if index.Parts(*p)&partOf(name) != 0 {
+	for _, name := range partNames() {
+		if index.Parts(*p)&partNamed(name) != 0 {
 			names = append(names, name)
 		}
 	}

@@ -167,26 +167,37 @@ func (a *app) variants(flags *replayFlags) ([]variant, error) {
 
 // with sets one flag of routing, written NAME=VALUE.
 func (v variant) with(pair string) (variant, error) {
-	name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+	pair = strings.TrimSpace(pair)
+	// What the catalog is made of is the same for all.
+	set, err := v.set.with([]string{"skills", "depth", "exclude", "json", "no-cache", "embed-model", "embed-url", "embed-prefix"}, pair)
+	if err != nil {
+		return v, err
+	}
+	return variant{strings.TrimPrefix(v.name+", "+pair, ", "), set}, nil
+}
+
+// with sets flags, each written NAME=VALUE, that are none of fixed.
+func (s settings) with(fixed []string, pairs ...string) (settings, error) {
 	var other app
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	other.flags(f)
-	other.set = v.set
-	// What the catalog is made of is the same for all.
-	fixed := []string{"skills", "depth", "exclude", "json", "no-cache", "embed-model", "embed-url", "embed-prefix"}
-	if f.Lookup(name) == nil || slices.Contains(fixed, name) {
-		var names []string
-		f.VisitAll(func(x *pflag.Flag) {
-			if !slices.Contains(fixed, x.Name) {
-				names = append(names, x.Name)
-			}
-		})
-		return v, fmt.Errorf("%q is none of %s", name, strings.Join(names, ", "))
+	other.set = s
+	for _, pair := range pairs {
+		name, value, _ := strings.Cut(pair, "=")
+		if f.Lookup(name) == nil || slices.Contains(fixed, name) {
+			var names []string
+			f.VisitAll(func(x *pflag.Flag) {
+				if !slices.Contains(fixed, x.Name) {
+					names = append(names, x.Name)
+				}
+			})
+			return s, fmt.Errorf("%q is none of %s", name, strings.Join(names, ", "))
+		}
+		if err := f.Lookup(name).Value.Set(value); err != nil {
+			return s, fmt.Errorf("%s=%s: %w", name, value, err)
+		}
 	}
-	if err := f.Lookup(name).Value.Set(value); err != nil {
-		return v, fmt.Errorf("%s=%s: %w", name, value, err)
-	}
-	return variant{strings.TrimPrefix(v.name+", "+name+"="+value, ", "), other.set}, nil
+	return other.set, nil
 }
 
 // replayed is what came of a variant.
