@@ -77,7 +77,7 @@ Without --cases the built-in utterances are measured over the example catalog.`,
 	flags.add(cmd.Flags())
 	cmd.Flags().BoolVar(&flags.details, "details", false, "every domain, skill and confused pair, and each utterance that went astray")
 	cmd.Flags().StringVar(&flags.html, "html", "", "write the report with plots to `FILE` too, one page that needs no network")
-	cmd.AddCommand(a.evalSweepCommand(), a.evalGateCommand())
+	cmd.AddCommand(a.evalCompareCommand(), a.evalSweepCommand(), a.evalGateCommand())
 	return cmd
 }
 
