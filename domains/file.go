@@ -38,6 +38,16 @@ type Routing struct {
 	StalledTurns int     // turns without a decision before a layer is left
 	IndexLimit   int     // characters of the index text, for Chinese
 	Mode         string  // "", "auto", "flat" or "layered"
+	Calibration  Calibration
+}
+
+// A Calibration corrects the scores that an index gives by what it knows of the catalog
+// itself: the log-odds of a score times Slope, plus Shift, are those of the corrected one.
+// "skillrouter tune" fits it on labelled utterances. The zero Calibration corrects nothing.
+type Calibration struct {
+	Slope    float64 // 0.1 to 10; 0 means not given
+	Shift    float64 // -10 to 10
+	Embedder string  // that it was fitted with, it holds for no other; "" for all
 }
 
 // position is a line of a file; the zero position is that of a File made by hand.
@@ -127,6 +137,7 @@ func (r *Routing) overlay(later *Routing) {
 	set(&r.StalledTurns, later.StalledTurns)
 	set(&r.IndexLimit, later.IndexLimit)
 	set(&r.Mode, later.Mode)
+	set(&r.Calibration, later.Calibration)
 }
 
 // set overwrites field with value unless value is zero.

@@ -16,7 +16,7 @@ func TestMerge(t *testing.T) {
 			{Name: "Data"},
 		},
 		Skills:  map[string]summaries.Override{"a": {Summary: "s", NotFor: "n", Manual: &yes}},
-		Routing: Routing{Threshold: 0.7, MaxDomains: 2},
+		Routing: Routing{Threshold: 0.7, MaxDomains: 2, Calibration: Calibration{Slope: 2, Shift: 1}},
 	}
 	second := &File{
 		Domains: []FileDomain{
@@ -24,7 +24,7 @@ func TestMerge(t *testing.T) {
 			{Name: "TEXT", Description: "new", Fallback: true, Folders: []string{"docs"}, Skills: []string{"b"}},
 		},
 		Skills:  map[string]summaries.Override{"a": {Summary: "t", Manual: &no}, "b": {Params: "p"}},
-		Routing: Routing{MaxDomains: -1, Mode: "flat"},
+		Routing: Routing{MaxDomains: -1, Mode: "flat", Calibration: Calibration{Slope: 1.5, Embedder: "e"}},
 	}
 	want := &File{
 		Domains: []FileDomain{
@@ -33,7 +33,7 @@ func TestMerge(t *testing.T) {
 			{Name: "Files"},
 		},
 		Skills:  map[string]summaries.Override{"a": {Summary: "t", NotFor: "n", Manual: &no}, "b": {Params: "p"}},
-		Routing: Routing{Threshold: 0.7, MaxDomains: -1, Mode: "flat"},
+		Routing: Routing{Threshold: 0.7, MaxDomains: -1, Mode: "flat", Calibration: Calibration{Slope: 1.5, Embedder: "e"}},
 	}
 	if diff := cmp.Diff(want, Merge(first, nil, second), unplaced()); diff != "" {
 		t.Errorf("Merge differs (-want +got):\n%s", diff)

@@ -407,11 +407,57 @@ func (p *parser) routing(r *Routing, n *yaml.Node) {
 				mode = ""
 			}
 			r.Mode = mode
+		case "calibration":
+			p.calibration(&r.Calibration, value)
 		default:
 			return false
 		}
 		return true
-	}, "threshold", "max-summaries", "max-domains", "summary-turns", "stalled-turns", "index-limit", "mode")
+	}, "threshold", "max-summaries", "max-domains", "summary-turns", "stalled-turns", "index-limit", "mode", "calibration")
+}
+
+// calibration reads a correction of scores, or nothing of it if it is not whole.
+func (p *parser) calibration(c *Calibration, n *yaml.Node) {
+	var read Calibration
+	given := false // a slope, right or wrong
+	p.mapping(n, "calibration", func(key string, value *yaml.Node) bool {
+		switch key {
+		case "slope":
+			given = true
+			read.Slope = p.between(value, key, leastSlope, mostSlope)
+		case "shift":
+			read.Shift = p.between(value, key, -mostShift, mostShift)
+		case "embedder":
+			read.Embedder = p.text(value, key)
+		default:
+			return false
+		}
+		return true
+	}, "slope", "shift", "embedder")
+	switch {
+	case read.Slope != 0:
+		*c = read
+	case !given && n.Kind == yaml.MappingNode:
+		p.fail(n.Line, "config-value", "run skillrouter tune to fit it, or remove it", "calibration without a slope; it is not used")
+	}
+}
+
+// Bounds of a calibration: beyond them scores would be all or nothing.
+const (
+	leastSlope = 0.1
+	mostSlope  = 10
+	mostShift  = 10
+)
+
+// between reads a number; 0 and a problem if n is none, or not between least and most.
+func (p *parser) between(n *yaml.Node, key string, least, most float64) float64 {
+	var v float64
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || n.Decode(&v) != nil || !(v >= least && v <= most) {
+		want := fmt.Sprintf("a number from %g to %g", least, most)
+		p.fail(n.Line, "config-value", "write "+want, "%s must be %s, not %q", key, want, n.Value)
+		return 0
+	}
+	return v
 }
 
 // text reads a text as one line; "" and a problem if n is something else. Hidden characters

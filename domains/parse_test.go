@@ -141,6 +141,11 @@ func TestParseFileProblems(t *testing.T) {
 		"name too long":          {data: "domains:\n  - name: " + strings.Repeat("n", 65) + "\n", want: []string{"f:2: name has 65 characters, at most 64", "f:2: a domain without a usable name; it is not used"}},
 		"folder outside":         {data: "domains:\n  - name: kept\n    folder: [../up, /abs, .]\n", domains: keep, want: []string{`f:3: folder "../up" leads out of the catalog`, `f:3: folder "/abs" leads out of the catalog`, `f:3: folder "." leads out of the catalog`}},
 		"numbers out of range":   {data: "routing:\n  threshold: 1.4\n  max-summaries: -1\n  summary-turns: 2.5\n  max-domains: three\n  mode: fast\n  index-limit: .nan\n", want: []string{"f:2: threshold must be a number from 0 (off) to 1, not \"1.4\"", "f:3: max-summaries must be a whole number, 0 (off) or more, not \"-1\"", "f:4: summary-turns must be a whole number, 0 (off) or more, not \"2.5\"", "f:5: max-domains must be a whole number, 0 (off) or more, not \"three\"", `f:6: unknown mode "fast"`, "f:7: index-limit must be a whole number, 0 (off) or more, not \".nan\""}},
+		"a calibration":          {data: "routing:\n  calibration: {slope: 1.5, shift: -0.25, embedder: e/1}\n", routing: Routing{Calibration: Calibration{1.5, -0.25, "e/1"}}},
+		"calibration wrong":      {data: "routing:\n  calibration:\n    slope: 11\n    shift: x\n", want: []string{`f:3: slope must be a number from 0.1 to 10, not "11"`, `f:4: shift must be a number from -10 to 10, not "x"`}},
+		"calibration not whole":  {data: "routing:\n  calibration:\n    shift: 1\n", want: []string{"f:3: calibration without a slope; it is not used"}},
+		"calibration null":       {data: "routing:\n  calibration:\n"},
+		"calibration no mapping": {data: "routing:\n  calibration: 3\n", want: []string{"f:2: calibration must be a mapping, not a number"}},
 		"hidden characters go":   {data: "domains:\n  - name: ke\u200bpt\n", domains: keep, want: []string{`f:2: name holds hidden characters, which are taken out: "U+200B"`}},
 		"a key that is no word":  {data: "? [a]\n: b\n", want: []string{"f:1: a key of the file is a list"}},
 		"unknown key of a skill": {data: "skills:\n  a: {trigger: x}\n", want: []string{`f:2: unknown key "trigger" in skill "a"`}},
@@ -234,6 +239,13 @@ func format(t *testing.T, f *File) []byte {
 	if f.Routing.Mode != "" {
 		out.Routing["mode"] = f.Routing.Mode
 	}
+	if c := f.Routing.Calibration; c.Slope != 0 {
+		calibration := map[string]any{"slope": c.Slope, "shift": c.Shift}
+		if c.Embedder != "" {
+			calibration["embedder"] = c.Embedder
+		}
+		out.Routing["calibration"] = calibration
+	}
 	data, err := yaml.Marshal(out)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +259,7 @@ func FuzzParseFile(f *testing.F) {
 	for _, s := range []string{
 		"domains:\n  - name: a\n    folder: x/y\n    skills: [b, c]\n    keywords: k|l\n    fallback: true\nskills:\n  b: {manual: true, summary: 'x: y'}\nrouting: {threshold: 0.5, max-domains: 0, mode: flat}\n",
 		"domains: [{name: 中文, description: 处理文本}]\n", "skills:\n  \"404\": {triggers: [yes, no, ~]}\n", "a: &a [*a]\n", "\xff", "? {}\n", "---\n---\n",
-		"routing: {threshold: 1e-300, index-limit: 0x10}\n", "domains:\n  - name: \"\\u200b\"\n", "skills: {\"\": {manual: true}, <<: {manual: true}}\n",
+		"routing: {threshold: 1e-300, index-limit: 0x10}\n", "routing:\n  calibration: {slope: 1.5, shift: -2, embedder: e/1}\n", "domains:\n  - name: \"\\u200b\"\n", "skills: {\"\": {manual: true}, <<: {manual: true}}\n",
 	} {
 		f.Add([]byte(s))
 	}

@@ -28,10 +28,11 @@ func TestSchemaListsTheKeysOfParseFile(t *testing.T) {
 		object object
 		text   string // KEY stands for the key with its value
 	}{
-		"the file": {schema.object, "KEY"},
-		"domain":   {schema.Defs["domain"], "domains:\n  - x: 1\n    KEY"},
-		"skill":    {schema.Defs["skill"], "skills:\n  s:\n    KEY"},
-		"routing":  {schema.Defs["routing"], "routing:\n  KEY"},
+		"the file":    {schema.object, "KEY"},
+		"domain":      {schema.Defs["domain"], "domains:\n  - x: 1\n    KEY"},
+		"skill":       {schema.Defs["skill"], "skills:\n  s:\n    KEY"},
+		"routing":     {schema.Defs["routing"], "routing:\n  KEY"},
+		"calibration": {schema.Defs["calibration"], "routing:\n  calibration:\n    slope: 1\n    KEY"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

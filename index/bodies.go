@@ -24,8 +24,9 @@ type bodies struct {
 	bytes int64
 }
 
-func (b *bodies) init() {
-	b.kept, _ = simplelru.NewLRU[int32, *definitions.Skill](keptBodies, nil) // errs only for a size below 1
+func newBodies() *bodies {
+	kept, _ := simplelru.NewLRU[int32, *definitions.Skill](keptBodies, nil) // errs only for a size below 1
+	return &bodies{kept: kept}
 }
 
 func (b *bodies) get(skill int32) (*definitions.Skill, bool) {

@@ -8,8 +8,7 @@ import (
 )
 
 func TestBodiesAreBounded(t *testing.T) {
-	var b bodies
-	b.init()
+	b := newBodies()
 	r := rand.New(rand.NewPCG(9, 9))
 	sizes := []int64{0, 1000, 20_000, 1 << 20, keptBytes + 1}
 	for range 20_000 {

@@ -69,6 +69,7 @@ func Build(ctx context.Context, c *definitions.Catalog, e Embedder, opts *Option
 	if err := b.calibrate(ctx); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
+	b.recalibrate()
 	ix.fingerprint = ix.print(c)
 	return ix, nil
 }

@@ -74,8 +74,8 @@ type Index struct {
 	calibration   Calibration
 
 	vectors *store.Store // documents of texts and domainTexts
-	bodies  bodies
-	scores  sync.Pool // of *Scores
+	bodies  *bodies
+	scores  *sync.Pool // of *Scores
 }
 
 // A Skill is what the index keeps of a skill: no body.
@@ -272,8 +272,7 @@ func (ix *Index) finish(ctx context.Context) error {
 		return err
 	}
 	ix.zero = make([]float32, ix.rows.dim)
-	ix.scores.New = ix.newScores
-	ix.bodies.init()
+	ix.scratch()
 
 	ix.lexicon.phrases = map[uint64][]contained{}
 	for i := range ix.skills {
