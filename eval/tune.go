@@ -27,12 +27,14 @@ type Tuning struct {
 	Trial      Trial      // whether it helps, on the fitted cases alone
 
 	Threshold, Old float64 // chosen, and in use
-	Fitted         Point   // the chosen one on the fitted cases
+	Fitted         Point   // the chosen one on the fitted cases, with the correction
+	FittedOld      Point   // the one in use on them, without
 	Judged         bool    // enough fitted cases are out of scope to choose a threshold below the one in use
 
 	// On the cases that had no part in it: a as it is, b tuned.
 	Comparison *Comparison
-	Improves   bool // b is better by the rule or, if neither is, its scores are
+	LogLoss    [2]float64 // of the scores of a and b, as in [Trial]
+	Improves   bool       // b is better by the rule or, where neither is by half a point, its log loss is less
 }
 
 // Changes tells whether anything is to be changed at all.
@@ -128,9 +130,25 @@ func Tune(ctx context.Context, fit, report []Case, opts *TuneOptions) (*Tuning, 
 	if t.Comparison, err = Compare(ctx, side(old), side(tuned), report); err != nil {
 		return nil, err
 	}
-	before, after := t.Comparison.A.Figures, t.Comparison.B.Figures
-	t.Improves = opts.Rule.Better(after, before) || !opts.Rule.Better(before, after) && lossOfRows(t.Comparison.B.Rows) < lossOfRows(t.Comparison.A.Rows)
+	t.LogLoss = [2]float64{lossOfRows(t.Comparison.A.Rows), lossOfRows(t.Comparison.B.Rows)}
+	t.Improves = t.improves(opts.Rule)
 	return t, nil
+}
+
+// asGood is by how much figures of other cases may differ and be called equal.
+const asGood = 0.005
+
+// improves compares as [Rule.Better] does, but for differences that a few rows
+// make.
+func (t *Tuning) improves(rule Rule) bool {
+	before, after := t.Comparison.A.Figures, t.Comparison.B.Figures
+	if gain := rule.Misses(before) - rule.Misses(after); math.Abs(gain) > asGood {
+		return gain > 0
+	}
+	if gain := float64(after.RightMatch - before.RightMatch); math.Abs(gain) > asGood {
+		return gain > 0
+	}
+	return t.LogLoss[1] < t.LogLoss[0]
 }
 
 // correct fits the correction and tries it.
@@ -148,6 +166,9 @@ func (t *Tuning) correct(ctx context.Context, r *router.Router, fit []Case, opts
 		return err
 	}
 	rows := sweep.Points[0].Rows
+	t.FittedOld = sweep.Points[0]
+	t.FittedOld.Rows = rows[:len(fit)]
+	t.FittedOld.Figures = Measure(t.FittedOld.Rows)
 	samples := make([][]scored, len(rows)) // by row
 	fold := make([]int, len(rows))
 	for i, row := range rows {
@@ -314,7 +335,7 @@ func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 func try(rows []*Row, samples [][]scored, fold []int) Trial {
 	var t Trial
 	var before, after Bins
-	var gains []float64
+	var gains, weights []float64 // by row
 	for k := range folds {
 		var others []scored
 		for i := range rows {
@@ -334,7 +355,7 @@ func try(rows []*Row, samples [][]scored, fold []int) Trial {
 			}
 			t.LogLoss += loss
 			t.Corrected += corrected
-			gains = append(gains, loss-corrected)
+			gains, weights = append(gains, loss-corrected), append(weights, samples[i][0].weight)
 			best := samples[i][0]
 			if best.weight == 1 { // not of our own utterances
 				before.put(row.Score, best.right)
@@ -342,14 +363,18 @@ func try(rows []*Row, samples [][]scored, fold []int) Trial {
 			}
 		}
 	}
-	n := float64(len(gains))
-	mean, squares := (t.LogLoss-t.Corrected)/n, 0.0
-	for _, g := range gains {
-		squares += (g - mean) * (g - mean)
+	var n, squares float64
+	for _, w := range weights {
+		n += w
+	}
+	mean := (t.LogLoss - t.Corrected) / n
+	for i, g := range gains {
+		off := g - weights[i]*mean
+		squares += off * off
 	}
 	t.LogLoss /= n
 	t.Corrected /= n
 	t.ECE, t.ECEAfter = before.Error(), after.Error()
-	t.Helps = mean > t.LogLoss/100 && mean > 2*math.Sqrt(squares/n/(n-1))
+	t.Helps = mean > t.LogLoss/100 && mean > 2*math.Sqrt(squares)/n
 	return t
 }

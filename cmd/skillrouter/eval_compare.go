@@ -275,6 +275,14 @@ func figureCells(f *eval.PairedFigure) []string {
 	return []string{f.Name, show(f.A, ""), show(f.B, ""), show(f.Difference, "+"), show(f.Interval[0], "+") + " to " + show(f.Interval[1], "+"), up, down, p}
 }
 
+// inP writes p for a sentence.
+func inP(p eval.Number) string {
+	if s, ok := strings.CutPrefix(pValue(p), "<"); ok {
+		return "p < " + s
+	}
+	return "p = " + pValue(p)
+}
+
 func pValue(p eval.Number) string {
 	if p < 0.0001 {
 		return "<0.0001"
@@ -423,11 +431,11 @@ func (x *comparing) inWords() []string {
 		case f.Up+f.Down == 0:
 			words += ": no case changed"
 		case slices.Contains(worse, s.name):
-			words += fmt.Sprintf(": b is worse, p = %s", pValue(f.P))
+			words += ": b is worse, " + inP(f.P)
 		case f.P < 0.05:
-			words += fmt.Sprintf(": hardly by chance, p = %s", pValue(f.P))
+			words += ": hardly by chance, " + inP(f.P)
 		default:
-			words += fmt.Sprintf(": may be chance, p = %s", pValue(f.P))
+			words += ": may be chance, " + inP(f.P)
 		}
 		said = append(said, words)
 	}

@@ -288,10 +288,26 @@ func (s *sweep) recommendation() []string {
 		rows = fmt.Sprintf("it was chosen on these very %s, one half of the cases, and may do worse on others: see the other half", plural(chosen.N, "row"))
 	}
 	said := []string{first + ": " + inShort(chosen.Figures), "the rule: " + s.rule.String(), rows}
+	if cost := costOfBounds(chosen.Figures, s.byValue[s.now].Figures); cost != "" {
+		said = append(said, cost)
+	}
 	if chosen.OutOfScope == 0 {
 		said = append(said, "no case is out of scope: what a lower threshold would cost is not seen, so none below the one in use is recommended")
 	}
 	return said
+}
+
+// dear is how many right matches the bounds of a rule may cost without a word.
+const dear = 0.02
+
+// costOfBounds says what the bounds of a rule cost against the threshold in use;
+// "" where that is little.
+func costOfBounds(chosen, inUse *eval.Figures) string {
+	cost := float64(inUse.RightMatch - chosen.RightMatch)
+	if !(cost > dear) {
+		return ""
+	}
+	return fmt.Sprintf("the bounds cost %.1f points of right matches against the threshold in use, which has %s; --max-wrong and --min-rejected set others", 100*cost, inShort(inUse))
 }
 
 // inShort is a point in words.

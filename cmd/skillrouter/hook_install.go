@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"skillrouter/internal/atomicfile"
@@ -205,8 +204,7 @@ func (a *app) changeSettings(path string, yes, dry bool, change func(*claudeSett
 		return !dry, nil
 	}
 	now := s.bytes()
-	_, shownChange, _ := bytes.Cut(diff.Diff(shown, old, shown, now), []byte("\n")) // its first line names the command
-	_, _ = a.out.Write(shownChange)                                                 // the app's writer keeps the error
+	fmt.Fprint(a.out, changeOf(shown, old, now))
 	if dry {
 		fmt.Fprintln(a.err, "nothing was changed: --dry-run")
 		return false, nil

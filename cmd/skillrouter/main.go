@@ -220,7 +220,7 @@ as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &useError{err, helpHint(cmd)} })
 	a.global = root.PersistentFlags()
 	a.flags(a.global)
-	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.replayCommand(), a.indexCommand(), a.hookCommand(), a.trustCommand(), a.versionCommand())
+	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.tuneCommand(), a.replayCommand(), a.indexCommand(), a.hookCommand(), a.trustCommand(), a.versionCommand())
 	inOrder(root)
 	return root
 }
