@@ -221,7 +221,7 @@ func (a *app) writeCompared(x *comparing, details bool) {
 		}
 		a.fill(s.name+"  ", "   ", said+": "+over(&r.Conditions))
 	}
-	a.heading("figures, in percent where they are rates")
+	a.heading("Figures, in percent where they are rates")
 	t := table{right: []int{1, 2, 3, 5, 6, 7}}
 	t.add("", "a", "b", "b − a", "95 %", "up", "down", "p")
 	for i := range x.Figures {
@@ -235,7 +235,7 @@ func (a *app) writeCompared(x *comparing, details bool) {
 	a.fill("  ", "  ", "up and down: rows that went from 0 to 1 and back; p: McNemar's exact test, how likely as uneven a change is by chance")
 	a.writeChanged(x, details)
 	a.writeSides(x)
-	a.heading("in short")
+	a.heading("In short")
 	for _, s := range x.inWords() {
 		a.fill("  - ", "    ", s)
 	}
@@ -325,7 +325,7 @@ const shownChanged = 8
 
 // writeChanged writes the cases that changed, by domain and each.
 func (a *app) writeChanged(x *comparing, details bool) {
-	a.heading("by domain: decisions fixed and broken, right skills first gained and lost")
+	a.heading("By domain: decisions fixed and broken, right skills first gained and lost")
 	t := table{right: []int{0, 1, 2, 3, 4}}
 	t.add("rows", "fixed", "broken", "gained", "lost", "")
 	same := 0
@@ -358,7 +358,7 @@ func (a *app) writeChange(x *comparing, sort *changedSort, change eval.Change, d
 	if n == 0 {
 		return
 	}
-	a.heading(fmt.Sprintf("%s: %s", change, plural(n, sort.noun)))
+	a.heading(fmt.Sprintf("%s: %s", map[eval.Change]string{eval.Broken: "Broken", eval.Fixed: "Fixed"}[change], plural(n, sort.noun)))
 	told := 0
 	for i := range x.Pairs {
 		p := &x.Pairs[i]
@@ -387,7 +387,7 @@ func (a *app) writeSides(x *comparing) {
 	if len(x.onlyA)+len(x.onlyB) == 0 {
 		return
 	}
-	a.heading("the catalogs differ")
+	a.heading("The catalogs differ")
 	for _, s := range []struct {
 		name  string
 		only  []string

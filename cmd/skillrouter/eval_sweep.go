@@ -326,14 +326,14 @@ func (a *app) writeThresholds(s *sweep) {
 	if s.split {
 		a.fill("", "", "one half of the cases, to choose on")
 	}
-	a.heading("by threshold, in percent")
+	a.heading("By threshold, in percent")
 	a.writePoints("threshold", s.byValue, func(p *eval.Point) string { return decimal(p.Threshold) }, s.now, s.chosen)
 	a.plotPoints(s)
 	switch {
 	case s.flat:
 		a.fill("\n", "", "the catalog is shown flat, all summaries at once: thresholds and caps do not change what is shown")
 	case len(s.byCap) > 0:
-		a.heading("by summaries shown at once, at threshold " + decimal(first.Threshold))
+		a.heading("By summaries shown at once, at threshold " + decimal(first.Threshold))
 		now := slices.IndexFunc(s.byCap, func(p eval.Point) bool { return p.MaxSummaries == first.MaxSummaries })
 		t := table{right: []int{0, 1, 2}}
 		t.add("summaries", "shown", "tokens", "")
@@ -344,11 +344,11 @@ func (a *app) writeThresholds(s *sweep) {
 		t.write(a.out, "  ", a.width())
 	}
 	if len(s.byDomains) > 0 {
-		a.heading("by domains that match at once, at threshold " + decimal(first.Threshold))
+		a.heading("By domains that match at once, at threshold " + decimal(first.Threshold))
 		now := slices.IndexFunc(s.byDomains, func(p eval.Point) bool { return p.MaxDomains == first.MaxDomains })
 		a.writePoints("domains", s.byDomains, func(p *eval.Point) string { return bound0(p.MaxDomains) }, now, -1)
 	}
-	a.heading("recommended")
+	a.heading("Recommended")
 	for _, r := range s.recommendation() {
 		a.fill("  - ", "    ", r)
 	}
@@ -449,7 +449,7 @@ func (a *app) writeHeldOut(s *sweep) {
 		return
 	}
 	h := s.held
-	a.heading(fmt.Sprintf("on the other half, %s: %d in scope, %d out of scope", plural(h.chosen.N, "row"), h.chosen.InScope, h.chosen.OutOfScope))
+	a.heading(fmt.Sprintf("On the other half, %s: %d in scope, %d out of scope", plural(h.chosen.N, "row"), h.chosen.InScope, h.chosen.OutOfScope))
 	t := table{right: []int{1, 2}}
 	t.add("", "at "+decimal(h.now.Threshold), "at "+decimal(h.chosen.Threshold), "95 %")
 	for _, k := range eval.Kinds() {

@@ -17,12 +17,12 @@ func (a *app) writeTuned(x *tuned, force bool) {
 	a.fill("", "", fmt.Sprintf("fitted on %s, reported on %s others; %s", plural(len(x.fit), "case"), fmt.Sprint(len(x.report)), how))
 	a.fill("from ", "   ", fmt.Sprintf("%s over %s", strings.Join(cleanAll(x.files), ", "), strings.Join(a.short(x.places), ", ")))
 	a.fill("", "   ", over(&x.Comparison.A.Conditions))
-	a.heading(fmt.Sprintf("fitted on %s: %d in scope, %d out of scope", plural(x.Fitted.N, "case"), x.Fitted.InScope, x.Fitted.OutOfScope))
+	a.heading(fmt.Sprintf("Fitted on %s: %d in scope, %d out of scope", plural(x.Fitted.N, "case"), x.Fitted.InScope, x.Fitted.OutOfScope))
 	for _, s := range x.inWords() {
 		a.fill("  - ", "    ", s)
 	}
 	report := x.Comparison
-	a.heading(fmt.Sprintf("on the %d others, in percent: %d in scope, %d out of scope", report.B.N, report.B.InScope, report.B.OutOfScope))
+	a.heading(fmt.Sprintf("On the %d others, in percent: %d in scope, %d out of scope", report.B.N, report.B.InScope, report.B.OutOfScope))
 	before, after := eval.Intervals(report.A.Rows), eval.Intervals(report.B.Rows)
 	t := table{right: []int{1, 3, 5, 7}}
 	t.add("", "before", "95 %", "after", "95 %", "change", "95 %", "p")
@@ -42,7 +42,7 @@ func (a *app) writeTuned(x *tuned, force bool) {
 		t.add(f.Name, cells[1], between(before), cells[2], between(after), cells[3], cells[4], cells[7])
 	}
 	t.write(a.out, "  ", a.width())
-	a.heading("in short")
+	a.heading("In short")
 	for _, s := range x.verdict() {
 		a.fill("  - ", "    ", s)
 	}

@@ -54,7 +54,7 @@ func TestTuneWrites(t *testing.T) {
 		t.Fatalf("status %d, or written without being told: %s", r.status, r.err)
 	}
 	for _, want := range []string{
-		"\n-  threshold: 0.95 # by hand\n", "\n+  # By \"skillrouter tune\": fitted on ", " in place of 0.95: ", "\nin short\n",
+		"\n-  threshold: 0.95 # by hand\n", "\n+  # By \"skillrouter tune\": fitted on ", " in place of 0.95: ", "\nIn short\n",
 		"\n--- " + settings + "\n+++ " + settings + "\n@@ ",
 	} {
 		if !strings.Contains(r.out, want) {
