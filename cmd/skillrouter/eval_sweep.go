@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"skillrouter/eval"
+	"skillrouter/eval/page"
+	"skillrouter/internal/atomicfile"
 	"skillrouter/router"
 )
 
@@ -42,6 +44,7 @@ type sweepFlags struct {
 	from, to, step   share
 	caps, maxDomains []string
 	split            bool
+	html             string
 }
 
 func (a *app) evalSweepCommand() *cobra.Command {
@@ -66,7 +69,7 @@ What is chosen on some rows does better on them than on others. With --split the
 choice is made on one half of the rows, by a hash of the text, and the figures of
 the other half are told. tune does the same and writes the threshold down.`,
 		Example: `  skillrouter eval sweep
-  skillrouter eval sweep --skills ./skills --cases cases.jsonl --split
+  skillrouter eval sweep --skills ./skills --cases cases.jsonl --split --html sweep.html
   skillrouter eval sweep --skills ./skills --cases cases.jsonl --from 0.6 --to 0.8 --step 0.01 --max-wrong 0.02
   skillrouter eval sweep --skills ./skills --cases cases.jsonl --caps 5,10,25,0 --max-domains 1,2,3`,
 		Args: arguments(cobra.NoArgs),
@@ -80,6 +83,11 @@ the other half are told. tune does the same and writes the threshold down.`,
 					return err
 				}
 				s.dropped = dropped
+				if flags.html != "" {
+					if err := a.writeSweepPage(s, flags.html); err != nil {
+						return err
+					}
+				}
 				if a.set.json {
 					return writeJSON(a.out, newSweepOutput(s), false)
 				}
@@ -97,6 +105,7 @@ the other half are told. tune does the same and writes the threshold down.`,
 	f.StringSliceVar(&flags.maxDomains, "max-domains", nil, "bounds of domains that match at once, 0 for none")
 	f.BoolVar(&flags.split, "split", false, "choose on one half of the rows, report on the other")
 	flags.ruleFlags.add(f)
+	f.StringVar(&flags.html, "html", "", "write the sweep with plots to `FILE` too, one page that needs no network")
 	return cmd
 }
 
@@ -441,6 +450,25 @@ func stack(length int, shares ...float64) string {
 // sweptFigures are those that thresholds change.
 func sweptFigures() []string {
 	return []string{"right_match_rate", "wide_match_rate", "wrong_match_rate", "no_match_rate", "abstain_recall", "domain_recall", "shown_recall"}
+}
+
+// writeSweepPage writes a sweep as a page with plots.
+func (a *app) writeSweepPage(s *sweep, file string) error {
+	words := s.recommendation()
+	if h := s.held; h != nil {
+		for _, x := range []*eval.Point{&h.now, &h.chosen} {
+			words = append(words, fmt.Sprintf("on the other half, %s, at %s: %s", plural(x.N, "row"), decimal(x.Threshold), inShort(x.Figures)))
+		}
+	}
+	p := page.Page{
+		Title: "What other thresholds would do", Files: s.files, Places: s.places, Conditions: s.conditions,
+		Sweep: &page.Sweep{Thresholds: s.byValue, Caps: s.byCap, Words: words, InUse: s.now, Chosen: s.chosen},
+	}
+	if err := atomicfile.Replace(file, 0o644, p.Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "the report is in %s\n", clean(file))
+	return nil
 }
 
 // writeHeldOut writes what came of the rows that had no part in the choice.

@@ -29,6 +29,8 @@ type Page struct {
 	Cases     *eval.Report
 	Intervals map[string]eval.Interval
 
+	Sweep *Sweep
+
 	Turns         *eval.TurnFigures
 	TurnIntervals map[string]eval.Interval
 
@@ -60,6 +62,7 @@ type view struct {
 	Cards    []card
 	Parts    []part
 	Plots    []plot
+	Swept    []sweptTable
 	Groups   []groups
 	Confused []confused
 	Astray   []astray
@@ -120,6 +123,13 @@ const (
 
 func (p *Page) view() (*view, error) {
 	v := &view{Page: p, Head: p.head()}
+	if p.Sweep != nil {
+		drawn, err := p.Sweep.plots()
+		if err != nil {
+			return nil, err
+		}
+		v.Plots, v.Swept = drawn, p.Sweep.tables()
+	}
 	if p.Turns != nil {
 		turns := part{Title: "Turns of dialogues"}
 		for _, k := range eval.TurnKinds() {
@@ -172,6 +182,10 @@ func (p *Page) head() []string {
 	var head []string
 	if r := p.Cases; r != nil {
 		head = append(head, fmt.Sprintf("%s: %d in scope, %d out of scope", count(r.N, "utterance"), r.InScope, r.OutOfScope))
+	}
+	if s := p.Sweep; s != nil {
+		f := s.Thresholds[0].Figures
+		head = append(head, fmt.Sprintf("%s: %d in scope, %d out of scope", count(f.N, "utterance"), f.InScope, f.OutOfScope))
 	}
 	if t := p.Turns; t != nil {
 		head = append(head, fmt.Sprintf("%s with %s, %d of them labelled", count(t.Dialogues, "dialogue"), count(t.Turns, "turn"), t.Labelled))
