@@ -3,7 +3,9 @@
 // [Read] reads utterances with their right skills and domains, or dialogues;
 // [Check] compares them with the catalog. [Run] routes the utterances and
 // returns a [Report]: what came of each ([Row]), and the [Figures] of all, with
-// what they hold for. [Replay] routes dialogues in sessions and returns a
+// what they hold for. [Sweep] tells what other thresholds would do, [Compare]
+// what changes between two routers and whether that may be chance, [Tune] fits
+// on some cases and reports on others. [Replay] routes dialogues in sessions and returns a
 // [ReplayReport] that also tells what every turn showed, what it cost and where
 // it went astray.
 package eval
