@@ -102,13 +102,14 @@ func newPoint(r *router.Router, l *router.Limits, rows int) Point {
 	return p
 }
 
-// A Rule says which threshold is to be recommended: of those that keep the
-// bounds the one with most right matches, of equal ones the lowest. Where none
-// keeps them it is the one that misses them by least. Zero fields mean the
-// defaults, negative ones no bound.
+// A Rule says which threshold is to be recommended: that with most right
+// matches, less what it costs to be beyond bounds; of equal ones the lowest.
+// Bounds alone would give up any number of right matches for the last wrong one.
+// Zero fields mean the defaults, negative bounds none.
 type Rule struct {
 	MaxWrong    float64 // wrong_match_rate at most; 0 means 0.03
 	MinRejected float64 // abstain_recall at least; 0 means 0.8
+	Weight      float64 // right matches that as much beyond a bound costs; 0 means 3
 }
 
 func (r Rule) complete() Rule {
@@ -118,6 +119,9 @@ func (r Rule) complete() Rule {
 	if r.MinRejected == 0 {
 		r.MinRejected = 0.8
 	}
+	if r.Weight == 0 {
+		r.Weight = 3
+	}
 	return r
 }
 
@@ -126,15 +130,15 @@ func (r Rule) String() string {
 	r = r.complete()
 	var bounds []string
 	if r.MaxWrong > 0 {
-		bounds = append(bounds, fmt.Sprintf("at most %g %% of what is in scope match only wrong domains", math.Round(1e4*r.MaxWrong)/100))
+		bounds = append(bounds, fmt.Sprintf("above %g %% of what is in scope matches only wrong domains", math.Round(1e4*r.MaxWrong)/100))
 	}
 	if r.MinRejected > 0 {
-		bounds = append(bounds, fmt.Sprintf("at least %g %% of what is out of scope match nothing", math.Round(1e4*r.MinRejected)/100))
+		bounds = append(bounds, fmt.Sprintf("below %g %% of what is out of scope matches nothing", math.Round(1e4*r.MinRejected)/100))
 	}
 	if len(bounds) == 0 {
 		return "most right matches; of equal thresholds the lowest"
 	}
-	return "most right matches where " + strings.Join(bounds, " and ") + "; of equal thresholds the lowest"
+	return fmt.Sprintf("most right matches, less %g points for each point that %s; of equal thresholds the lowest", r.Weight, strings.Join(bounds, " or "))
 }
 
 // Misses is by how much figures miss the bounds of the rule, added up; 0 if
@@ -151,15 +155,9 @@ func (r Rule) Misses(f *Figures) float64 {
 	return miss
 }
 
-// Better tells whether figures are better by the rule than others: they miss
-// the bounds by less or, if by as much, have more right matches.
-func (r Rule) Better(f, than *Figures) bool {
-	switch a, b := r.Misses(f), r.Misses(than); {
-	case a != b:
-		return a < b
-	default:
-		return f.RightMatch > than.RightMatch
-	}
+// Value is what the rule makes large, in right matches.
+func (r Rule) Value(f *Figures) float64 {
+	return float64(f.RightMatch) - r.complete().Weight*r.Misses(f)
 }
 
 // Choose returns the place of the threshold that the rule recommends among
@@ -174,8 +172,10 @@ func (r Rule) Choose(points []Point, least float64) int {
 			slices.ContainsFunc(points, func(q Point) bool { return q.Threshold >= least }) {
 			continue
 		}
-		if best < 0 || r.Better(p.Figures, points[best].Figures) ||
-			!r.Better(points[best].Figures, p.Figures) && p.Threshold < points[best].Threshold {
+		switch {
+		case best < 0 || r.Value(p.Figures) > r.Value(points[best].Figures):
+			best = i
+		case r.Value(p.Figures) == r.Value(points[best].Figures) && p.Threshold < points[best].Threshold:
 			best = i
 		}
 	}

@@ -83,7 +83,9 @@ func TestChoose(t *testing.T) {
 		{"the most right of those that keep both", Rule{}, []Point{point(0.5, 0.95, 0.05, 0.9), point(0.6, 0.9, 0.03, 0.8), point(0.7, 0.85, 0.01, 0.9)}, 1},
 		{"of equal ones the lowest", Rule{}, []Point{point(0.7, 0.9, 0.01, 0.9), point(0.6, 0.9, 0.02, 0.9)}, 1},
 		{"more right, though higher: fewer domains match", Rule{}, []Point{point(0.5, 0.7, 0.01, 0.9), point(0.6, 0.8, 0.01, 0.9)}, 1},
-		{"none keeps both: the least missing in all", Rule{}, []Point{point(0.5, 0.95, 0.06, 0.80), point(0.7, 0.9, 0.04, 0.81), point(0.9, 0.5, 0.03, 0.7)}, 1},
+		{"the last wrong match is not worth 30 right ones", Rule{}, []Point{point(0.7, 0.8, 0.04, 0.9), point(0.9, 0.5, 0.03, 0.9)}, 0}, // 0.77, 0.5
+		{"unless it is to be", Rule{Weight: 100}, []Point{point(0.7, 0.8, 0.04, 0.9), point(0.9, 0.5, 0.03, 0.9)}, 1},                   // -0.2, 0.5
+		{"none keeps both", Rule{}, []Point{point(0.5, 0.95, 0.06, 0.8), point(0.7, 0.9, 0.04, 0.81), point(0.9, 0.5, 0.03, 0.7)}, 1},   // 0.86, 0.87, 0.2
 		{"bounds of our own", Rule{MaxWrong: 0.1, MinRejected: 0.5}, []Point{point(0.5, 0.95, 0.06, 0.6), point(0.7, 0.9, 0.04, 0.9)}, 0},
 		{"no bounds", Rule{MaxWrong: -1, MinRejected: -1}, []Point{point(0.5, 0.95, 0.6, 0), point(0.7, 0.9, 0.04, 0.9)}, 0},
 		{"nothing out of scope: none below the threshold in use", Rule{}, []Point{point(0.5, 0.95, 0.01, unknown), point(0.72, 0.9, 0.01, unknown), point(0.8, 0.8, 0, unknown)}, 1},
@@ -120,8 +122,8 @@ func TestRuleInWords(t *testing.T) {
 		rule Rule
 		want string
 	}{
-		{Rule{}, "most right matches where at most 3 % of what is in scope match only wrong domains and at least 80 % of what is out of scope match nothing; of equal thresholds the lowest"},
-		{Rule{MaxWrong: -1, MinRejected: 0.955}, "most right matches where at least 95.5 % of what is out of scope match nothing; of equal thresholds the lowest"},
+		{Rule{}, "most right matches, less 3 points for each point that above 3 % of what is in scope matches only wrong domains or below 80 % of what is out of scope matches nothing; of equal thresholds the lowest"},
+		{Rule{MaxWrong: -1, MinRejected: 0.955, Weight: 2}, "most right matches, less 2 points for each point that below 95.5 % of what is out of scope matches nothing; of equal thresholds the lowest"},
 		{Rule{MaxWrong: -1, MinRejected: -1}, "most right matches; of equal thresholds the lowest"},
 	} {
 		if got := test.rule.String(); got != test.want {

@@ -138,14 +138,10 @@ func Tune(ctx context.Context, fit, report []Case, opts *TuneOptions) (*Tuning, 
 // asGood is by how much figures of other cases may differ and be called equal.
 const asGood = 0.005
 
-// improves compares as [Rule.Better] does, but for differences that a few rows
-// make.
+// improves compares by the rule, but for differences that a few rows make.
 func (t *Tuning) improves(rule Rule) bool {
-	before, after := t.Comparison.A.Figures, t.Comparison.B.Figures
-	if gain := rule.Misses(before) - rule.Misses(after); math.Abs(gain) > asGood {
-		return gain > 0
-	}
-	if gain := float64(after.RightMatch - before.RightMatch); math.Abs(gain) > asGood {
+	gain := rule.Value(t.Comparison.B.Figures) - rule.Value(t.Comparison.A.Figures)
+	if math.Abs(gain) > asGood {
 		return gain > 0
 	}
 	return t.LogLoss[1] < t.LogLoss[0]
@@ -214,7 +210,7 @@ func (t *Tuning) choose(ctx context.Context, ix *index.Index, fit []Case, opts *
 		points = points[now:]
 	}
 	t.Fitted = points[opts.Rule.Choose(points, t.Old)]
-	if !opts.Rule.Better(t.Fitted.Figures, inUse.Figures) {
+	if opts.Rule.Value(t.Fitted.Figures) <= opts.Rule.Value(inUse.Figures) {
 		t.Fitted = inUse // as good: nothing is to be changed
 	}
 	t.Threshold = t.Fitted.Threshold

@@ -10,32 +10,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"skillrouter/eval"
 	"skillrouter/eval/page"
 	"skillrouter/internal/atomicfile"
 	"skillrouter/router"
 )
-
-// ruleFlags are the bounds by which a threshold is chosen.
-type ruleFlags struct{ maxWrong, minRejected share }
-
-func (r *ruleFlags) add(f *pflag.FlagSet) {
-	f.Var(&r.maxWrong, "max-wrong", "share of what is in scope that may match only wrong domains, 1 for any (default 0.03)")
-	f.Var(&r.minRejected, "min-rejected", "share of what is out of scope that must match nothing, 0 for any (default 0.8)")
-}
-
-func (r *ruleFlags) rule() eval.Rule {
-	rule := eval.Rule{MaxWrong: float64(r.maxWrong), MinRejected: float64(r.minRejected)}
-	switch {
-	case r.maxWrong == 1: // whatever may match
-		rule.MaxWrong = -1
-	case r.maxWrong < 0: // 0 is a bound here, not off
-		rule.MaxWrong = 1e-9
-	}
-	return rule
-}
 
 // sweepFlags are the flags of eval sweep.
 type sweepFlags struct {
@@ -57,10 +37,10 @@ summaries: each utterance is scored once, and decided at each as a router that h
 it decides.
 
 It recommends the threshold with most right matches (one or two domains match, a
-right one among them), of equal ones the lowest, where at most 3 % of what is in
-scope match only wrong domains and at least 80 % of what is out of scope match
-nothing; --max-wrong and --min-rejected are other bounds. Where no threshold keeps
-them, it is the one that misses them by least. Without cases out of scope none
+right one among them), less 3 points for each point that more than 3 % of what is
+in scope match only wrong domains, or less than 80 % of what is out of scope match
+nothing; of equal ones the lowest. --max-wrong, --min-rejected and --weight set
+other bounds and what being beyond them costs. Without cases out of scope none
 below the threshold in use is recommended: that it costs anything would never be
 seen. Of the caps the smallest is recommended that loses at most half a point of
 what is shown.
@@ -142,7 +122,11 @@ type heldOut struct {
 const mostSteps = 200
 
 func newSweep(flags *sweepFlags) (*sweep, error) {
-	s := &sweep{rule: flags.rule(), split: flags.split}
+	rule, err := flags.rule()
+	if err != nil {
+		return nil, err
+	}
+	s := &sweep{rule: rule, split: flags.split}
 	from, to := max(float64(flags.from), 0), max(float64(flags.to), 0)
 	step := float64(flags.step)
 	switch n := math.Round((to-from)/step) + 1; {
@@ -284,14 +268,12 @@ func (s *sweep) recommendation() []string {
 	}
 	chosen, now := &s.byValue[s.chosen], s.byValue[s.now].Threshold
 	var first string
-	switch miss := s.rule.Misses(chosen.Figures); {
-	case miss > 0:
-		first = fmt.Sprintf("no threshold keeps the bounds of the rule; %s misses them by least", decimal(chosen.Threshold))
-	case chosen.Threshold == now:
+	if chosen.Threshold == now {
 		first = fmt.Sprintf("keep threshold %s", decimal(now))
-	default:
+	} else {
 		first = fmt.Sprintf("threshold %s in place of %s", decimal(chosen.Threshold), decimal(now))
 	}
+	first += beyond(s.rule, chosen.Figures)
 	rows := fmt.Sprintf("it was chosen on these very %s and may do worse on others; --split chooses on one half and reports on the other", plural(chosen.N, "row"))
 	if s.split {
 		rows = fmt.Sprintf("it was chosen on these very %s, one half of the cases, and may do worse on others: see the other half", plural(chosen.N, "row"))
@@ -304,28 +286,6 @@ func (s *sweep) recommendation() []string {
 		said = append(said, "no case is out of scope: what a lower threshold would cost is not seen, so none below the one in use is recommended")
 	}
 	return said
-}
-
-// dear is how many right matches the bounds of a rule may cost without a word.
-const dear = 0.02
-
-// costOfBounds says what the bounds of a rule cost against the threshold in use;
-// "" where that is little.
-func costOfBounds(chosen, inUse *eval.Figures) string {
-	cost := float64(inUse.RightMatch - chosen.RightMatch)
-	if !(cost > dear) {
-		return ""
-	}
-	return fmt.Sprintf("the bounds cost %.1f points of right matches against the threshold in use, which has %s; --max-wrong and --min-rejected set others", 100*cost, inShort(inUse))
-}
-
-// inShort is a point in words.
-func inShort(f *eval.Figures) string {
-	words := []string{value(f.RightMatch, true) + " right", value(f.WrongMatch, true) + " wrong", value(f.NoMatch, true) + " none"}
-	if f.AbstainRecall.Known() {
-		words = append(words, value(f.AbstainRecall, true)+" of what is out of scope rejected")
-	}
-	return strings.Join(words, ", ")
 }
 
 // writeThresholds writes a sweep to be read.

@@ -82,12 +82,16 @@ func (a *app) tune(ctx context.Context, flags *tuneFlags) error {
 	case parts && (len(flags.fit) == 0 || len(flags.report) == 0):
 		return &useError{errors.New("--fit and --report go together: what is fitted on some cases must be told of others"), "--cases divides the cases itself"}
 	}
+	rule, err := flags.rule()
+	if err != nil {
+		return err
+	}
 	sets, err := a.readCases(slices.Concat(flags.cases, flags.fit, flags.report))
 	if err != nil {
 		return err
 	}
 	return a.with(ctx, false, func(c *catalog) error {
-		x := &tuned{rule: flags.rule(), byHash: len(flags.cases) > 0, places: c.places}
+		x := &tuned{rule: rule, byHash: len(flags.cases) > 0, places: c.places}
 		if flags.lenient {
 			x.dropped = eval.Drop(c.Index(), sets...)
 		}

@@ -60,9 +60,7 @@ func (x *tuned) inWords() []string {
 	if x.Threshold != x.Old {
 		first = fmt.Sprintf("threshold %s in place of %s", decimal(x.Threshold), decimal(x.Old))
 	}
-	if x.rule.Misses(x.Fitted.Figures) > 0 {
-		first += ", though none keeps the bounds of the rule"
-	}
+	first += beyond(x.rule, x.Fitted.Figures)
 	said := []string{first + ": " + inShort(x.Fitted.Figures), "the rule: " + x.rule.String()}
 	if s := costOfBounds(x.Fitted.Figures, x.FittedOld.Figures); s != "" {
 		said = append(said, s)
