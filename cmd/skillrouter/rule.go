@@ -18,7 +18,7 @@ type ruleFlags struct {
 func (r *ruleFlags) add(f *pflag.FlagSet) {
 	f.Var(&r.maxWrong, "max-wrong", "share of what is in scope that may match only wrong domains, 1 for any (default 0.03)")
 	f.Var(&r.minRejected, "min-rejected", "share of what is out of scope that must match nothing, 0 for any (default 0.8)")
-	f.Float64Var(&r.weight, "weight", 3, "points of right matches that a point beyond these bounds costs")
+	f.Float64Var(&r.weight, "weight", 3, "`N` points of right matches that a point beyond these bounds costs")
 }
 
 func (r *ruleFlags) rule() (eval.Rule, error) {
