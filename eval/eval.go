@@ -211,7 +211,26 @@ const (
 
 // selfCheck asks for some skills, from all of the catalog, by their first
 // trigger. A tenth may be found by chance where evidence says nothing.
-func (m *runner) selfCheck(ctx context.Context) error {
+func (m *runner) selfCheck(ctx context.Context, of []*summaries.Summary) error {
+	found := 0
+	for _, s := range of {
+		route, err := m.r.RouteFor(ctx, s.Triggers[0], m.opts.Allow)
+		if err != nil {
+			return err
+		}
+		if rank := rankOf(route.Candidates, []string{s.Skill}); rank > 0 && rank <= keptCandidates {
+			found++
+		}
+	}
+	if asked := len(of); asked > 0 && found <= asked/10 {
+		return fmt.Errorf("%d of %d triggers of the catalog find their own skill among the first %d: nothing can be measured with this embedder, %s", found, asked, keptCandidates, m.ix.EmbedderID())
+	}
+	return nil
+}
+
+// checked returns the skills that the self-check asks for, spread over the
+// catalog; none where too few have triggers.
+func (m *runner) checked() []*summaries.Summary {
 	var with []*summaries.Summary
 	skills := m.ix.Skills()
 	for i := range skills {
@@ -224,35 +243,29 @@ func (m *runner) selfCheck(ctx context.Context) error {
 	if asked < fewestTriggers {
 		return nil
 	}
-	found := 0
-	for i := range asked {
-		s := with[i*len(with)/asked]
-		route, err := m.r.RouteFor(ctx, s.Triggers[0], m.opts.Allow)
-		if err != nil {
-			return err
-		}
-		if rank := rankOf(route.Candidates, []string{s.Skill}); rank > 0 && rank <= keptCandidates {
-			found++
-		}
+	spread := make([]*summaries.Summary, asked)
+	for i := range spread {
+		spread[i] = with[i*len(with)/asked]
 	}
-	if found <= asked/10 {
-		return fmt.Errorf("%d of %d triggers of the catalog find their own skill among the first %d: nothing can be measured with this embedder, %s", found, asked, keptCandidates, m.ix.EmbedderID())
-	}
-	return nil
+	return spread
 }
 
 // prepare asks for all vectors and does the self-check.
 func (m *runner) prepare(ctx context.Context, cases []Case) error {
+	checked := m.checked()
 	if m.opts.Memo != nil {
-		texts := make([]string, len(cases))
+		var texts []string
 		for i := range cases {
-			texts[i] = cases[i].Text
+			texts = append(texts, cases[i].Text)
+		}
+		for _, s := range checked {
+			texts = append(texts, s.Triggers[0])
 		}
 		if err := m.opts.Memo.Prepare(ctx, texts); err != nil {
 			return err
 		}
 	}
-	return m.selfCheck(ctx)
+	return m.selfCheck(ctx, checked)
 }
 
 // row routes one case.

@@ -223,7 +223,8 @@ func (a *app) finishTune(x *tuned, flags *tuneFlags) error {
 	}
 	wanted := flags.write
 	may := x.Changes() && x.target != nil && (x.Improves || flags.force)
-	if may && !wanted && !a.set.json && a.tty.in && a.tty.out {
+	asked := may && !wanted && !a.set.json && a.tty.in && a.tty.out
+	if asked {
 		var err error
 		if wanted, err = a.confirm("Write it?"); err != nil {
 			return err
@@ -249,7 +250,7 @@ func (a *app) finishTune(x *tuned, flags *tuneFlags) error {
 		fmt.Fprintf(a.err, "%s: written\n", clean(x.target.path))
 	case wanted && x.Changes() && !x.Improves:
 		return &failure{errors.New("the other part gets no better: nothing was written"), "--force writes all the same; more cases would tell more"}
-	case may && !a.set.json:
+	case may && !a.set.json && !asked:
 		fmt.Fprintln(a.err, "nothing was written; --write writes it")
 	}
 	return nil

@@ -54,7 +54,7 @@ func TestTuneWrites(t *testing.T) {
 		t.Fatalf("status %d, or written without being told: %s", r.status, r.err)
 	}
 	for _, want := range []string{
-		"\n-  threshold: 0.95 # by hand\n", "\n+  # By \"skillrouter tune\": fitted on ", " in place of 0.95: ", "\nIn short\n",
+		"\n-  threshold: 0.95 # by hand\n", "\n+  # By \"skillrouter tune\": fitted on ", " in place of 0.95", "\nIn short\n",
 		"\n--- " + settings + "\n+++ " + settings + "\n@@ ",
 	} {
 		if !strings.Contains(r.out, want) {
@@ -69,7 +69,7 @@ func TestTuneWrites(t *testing.T) {
 	}
 
 	// On a terminal it asks.
-	if r := runWith(t, "n\n", true, nil, args...); r.status != 0 || !strings.Contains(r.err, "write it? [y/N] ") || read(t, settings) != before {
+	if r := runWith(t, "n\n", true, nil, args...); r.status != 0 || !strings.Contains(r.err, "Write it? [y/N] ") || read(t, settings) != before {
 		t.Errorf("status %d, stderr: %s", r.status, r.err)
 	}
 	r = runWith(t, "y\n", true, nil, args...)
