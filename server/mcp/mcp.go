@@ -21,14 +21,13 @@
 // turn, or for the session.
 //
 // Reading order: mcp.go, dialogues.go, tools.go and answers.go (what tools
-// say), resources.go, refresh.go, http.go.
+// say), resources.go, refresh.go, pipes.go and http.go (how clients come in).
 package mcp
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -128,21 +127,6 @@ func New(r *router.Router, opts *Options) (*Server, error) {
 		s.running.Go(func() { s.watch(v) })
 	}
 	return s, nil
-}
-
-// Run serves one client that speaks over pipes, such as stdin and stdout,
-// until it leaves or ctx ends; that is no error. It closes both.
-func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	conn, err := s.sdk.Connect(ctx, &sdk.IOTransport{Reader: in, Writer: out}, nil)
-	if err != nil {
-		return fmt.Errorf("mcp: %w", err)
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // its client may be gone as well
-	defer stop()
-	if err := conn.Wait(); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("mcp: %w", err)
-	}
-	return nil
 }
 
 // Close ends all connections: calls that are under way are cut short. When it

@@ -325,6 +325,22 @@ func TestRunOverPipes(t *testing.T) {
 	}
 }
 
+// What was asked before the end of input is answered.
+func TestRunAnswersToTheLast(t *testing.T) {
+	s := serve(t, folder(t, files), Options{}, nil)
+	in := hello + "\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	for id := range 20 {
+		in += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"route","arguments":{"utterance":"read this PDF"}}}`, id+2) + "\n"
+	}
+	var out lockedBuilder
+	if err := s.Run(t.Context(), io.NopCloser(strings.NewReader(in)), discardCloser{&out}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), `"result":`); n != 21 {
+		t.Errorf("%d answers, want 21:\n%s", n, out.String())
+	}
+}
+
 func TestLog(t *testing.T) {
 	for _, utterances := range []bool{false, true} {
 		var log lockedBuilder
