@@ -112,6 +112,11 @@ func (s *Server) route(ctx context.Context, c *call, out *routed) error {
 		out.Loaded = append(out.Loaded, def.Name)
 		if !slices.Contains(route.New, def.Name) {
 			still = append(still, def.Name)
+			// Whether a client follows it nobody sees here: as long as the
+			// task goes on it does, or the router would take it back.
+			if err := kit.Session().Use(ctx, def.Name); err != nil {
+				return err
+			}
 			continue
 		}
 		definition, err := kit.Definition(ctx, def.Name)

@@ -94,7 +94,10 @@ func (ds *dialogues) of(conn *sdk.ServerSession, name string) (d *dialogue, give
 	if err != nil {
 		return nil, "", err
 	}
-	kit, err := agent.New(session, &agent.Options{Extras: []string{agent.SearchSkills, agent.ListSkills, agent.SkillStatus, agent.ReadFile}})
+	kit, err := agent.New(session, &agent.Options{
+		Mode:   agent.Task, // the client has the text as long as the task goes on
+		Extras: []string{agent.SearchSkills, agent.ListSkills, agent.SkillStatus, agent.ReadFile},
+	})
 	if err != nil {
 		return nil, "", err
 	}

@@ -17,8 +17,8 @@
 // which clients offer to their users by name.
 //
 // What a client was told stays in its own context: a server cannot take a
-// definition out of it. That a skill is loaded means that it was given in this
-// turn, or for the session.
+// definition out of it. That a skill is loaded means that it was given for the
+// task, or what its caller asked for.
 //
 // Reading order: mcp.go, dialogues.go, tools.go and answers.go (what tools
 // say), resources.go, refresh.go, pipes.go and http.go (how clients come in).
@@ -183,13 +183,13 @@ func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
-// What clients are told first. Some show no more than 2,000 characters to the
-// model, so the whole is to stay below.
+// What clients are told first. Some cut it at some 2,000 characters, so how to
+// go about it comes before the domains.
 const (
 	howTo = "Skills are instructions for kinds of tasks. When the user asks for something, first call route with what they said, word for word: it tells which skills fit. " +
 		"Before you use a skill, call skill_load with its name and follow what it says. list_skills and search_skills show what else there is."
 	noSkills  = "There are no skills yet."
-	mostFirst = 1900 // characters of the whole
+	mostFirst = 1900 // bytes of the whole, where summaries are listed
 )
 
 // instructions are what a client is told first: how to go about it, and the

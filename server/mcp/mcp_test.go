@@ -189,6 +189,25 @@ func TestSessionsApart(t *testing.T) {
 	}
 }
 
+// A client that follows a skill without calling anything keeps it.
+func TestALoadedSkillStaysForItsTask(t *testing.T) {
+	c := connect(t, serve(t, folder(t, files), Options{}, nil), "", nil)
+	ask(t, c, "route", object{"utterance": "turn this PDF into text"})
+	ask(t, c, "skill_load", object{"skill": "pdf-text"})
+	ask(t, c, "read_file", object{"path": "pdf-text/guide.md"})
+	for range 6 {
+		if got := ask(t, c, "route", object{"utterance": "go on"}); got.More["outcome"] != "sticky" || !strings.Contains(got.Text, "Still loaded: pdf-text.") {
+			t.Fatalf("a follow-up: %v", got)
+		}
+	}
+	if got := ask(t, c, "route", object{"utterance": "what shall we eat this week"}); got.More["loaded"] != nil || strings.Contains(got.Text, "Still") {
+		t.Errorf("another task: %v", got)
+	}
+	if got := ask(t, c, "route", object{"utterance": "turn this PDF into text"}); !strings.Contains(got.Text, "- pdf-text:") {
+		t.Errorf("the first again: %v", got)
+	}
+}
+
 // Dialogues are bounded, and idle ones forgotten.
 func TestDialoguesEnd(t *testing.T) {
 	s := serve(t, folder(t, files), Options{Sessions: 2, Idle: time.Hour}, nil)
