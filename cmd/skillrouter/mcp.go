@@ -102,7 +102,7 @@ func (a *app) mcp(ctx context.Context, cmd *cobra.Command, f *mcpFlags) error {
 	return a.with(ctx, false, func(c *catalog) error {
 		o := &mcp.Options{
 			Allow: a.set.allow(), Refresh: f.refresh, Stateless: f.stateless,
-			Version: moduleVersion(), Logger: a.log, LogUtterances: f.utterance,
+			Lang: a.set.lang.value, Version: moduleVersion(), Logger: a.log, LogUtterances: f.utterance,
 		}
 		if o.Refresh == 0 {
 			o.Refresh = -1

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -97,7 +99,7 @@ func (s *Server) route(ctx context.Context, c *call, out *routed) error {
 	for _, m := range route.Summaries {
 		out.Skills = append(out.Skills, m.Skill)
 	}
-	layers := route.Layers()
+	layers, p := route.Layers(), s.phrases(args.Utterance)
 	var parts []string
 	if len(route.Summaries) == 0 && len(route.Loaded) == 0 {
 		parts = append(parts, layers.Index)
@@ -105,7 +107,7 @@ func (s *Server) route(ctx context.Context, c *call, out *routed) error {
 	parts = append(parts, layers.Summaries)
 	var ok bool
 	if out.Question, ok = route.Question(); ok {
-		parts = append(parts, "If it stays unclear what the user wants, ask: "+out.Question)
+		parts = append(parts, fmt.Sprintf(p.unclear, out.Question))
 	}
 	var still []string
 	for _, def := range route.Loaded {
@@ -126,11 +128,9 @@ func (s *Server) route(ctx context.Context, c *call, out *routed) error {
 		parts = append(parts, definition)
 	}
 	if len(still) > 0 {
-		parts = append(parts, "Still loaded: "+safe(strings.Join(still, ", "))+".")
+		parts = append(parts, fmt.Sprintf(p.loaded, safe(strings.Join(still, p.comma))))
 	}
-	if out.Text = join(parts...); out.Text == "" {
-		out.Text = "No skill fits."
-	}
+	out.Text = cmp.Or(join(parts...), p.none)
 	return nil
 }
 

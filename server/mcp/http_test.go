@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -48,6 +49,32 @@ func TestStreamableHTTP(t *testing.T) {
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	if _, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL + Path}, nil); err == nil {
 		t.Error("a client without the token was let in")
+	}
+}
+
+func TestNoticesOverHTTP(t *testing.T) {
+	for _, stateless := range []bool{false, true} {
+		dir := folder(t, files)
+		s := serve(t, dir, Options{Refresh: 5 * time.Millisecond, Stateless: stateless}, nil)
+		web := httptest.NewServer(s.Handler(nil))
+		t.Cleanup(web.Close)
+		t.Cleanup(func() { _ = s.Close() })
+		listed, updated := make(chan struct{}, 9), make(chan string, 9)
+		c := dial(t, &sdk.StreamableClientTransport{Endpoint: web.URL + Path}, "", &sdk.ClientOptions{
+			ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { listed <- struct{}{} },
+			ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+				updated <- r.Params.URI
+			},
+		})
+		if err := c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: skillURI("menu")}); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "cooking/menu/SKILL.md", files["cooking/menu/SKILL.md"]+"\nAsk for allergies.\n")
+		if got := within(t, updated, "notice of the change"); got != skillURI("menu") {
+			t.Errorf("changed: %s", got)
+		}
+		within(t, listed, "notice of the list")
+		_ = c.Close()
 	}
 }
 

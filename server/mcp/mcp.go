@@ -25,6 +25,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ type Options struct {
 	Sessions      int                    // dialogues kept at once, the least recently used goes first; 0 means 10,000
 	Idle          time.Duration          // a dialogue or HTTP connection not used for so long is forgotten; 0 means an hour, negative never
 	PageSize      int                    // resources on a page; 0 means 100
+	Lang          string                 // of fixed phrases for models: "en", "zh"; "" follows the text
 	Version       string                 // of the program, told to clients; "" means "devel"
 	Logger        *slog.Logger           // each call at info, failures at warn; nil discards
 	LogUtterances bool                   // what was said and looked for goes to the log too
@@ -56,6 +58,8 @@ func (o *Options) complete() error {
 	switch {
 	case o.Sessions < 0:
 		return fmt.Errorf("mcp: Sessions %d is below 0", o.Sessions)
+	case o.Lang != "" && o.Lang != "en" && o.Lang != "zh":
+		return fmt.Errorf("mcp: Lang %q is not en or zh", o.Lang)
 	case o.PageSize < 0:
 		return fmt.Errorf("mcp: PageSize %d is below 0", o.PageSize)
 	}
@@ -183,41 +187,30 @@ func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
-// What clients are told first. Some cut it at some 2,000 characters, so how to
-// go about it comes before the domains.
-const (
-	howTo = "Skills are instructions for kinds of tasks. When the user asks for something, first call route with what they said, word for word: it tells which skills fit. " +
-		"Before you use a skill, call skill_load with its name and follow what it says. list_skills and search_skills show what else there is."
-	noSkills  = "There are no skills yet."
-	mostFirst = 1900 // bytes of the whole, where summaries are listed
-)
+// mostFirst is how many bytes of instructions list summaries; with more they
+// name the skills alone. Some clients cut what is longer than 2,000, so how to
+// go about it comes first.
+const mostFirst = 1900
 
 // instructions are what a client is told first: how to go about it, and the
 // domains or, where there are few skills, these.
 func (s *Server) instructions(ctx context.Context) string {
 	route, err := s.r.RouteFor(ctx, "", s.allow)
 	if err != nil {
-		return howTo // the client is leaving
+		return s.phrases("").howTo // the client is leaving
 	}
 	layers := route.Layers()
 	first := layers.Index
 	if route.Flat {
 		first = layers.Summaries
-		if len(howTo)+2+len(first) > mostFirst {
-			first = s.names(route)
+	}
+	p := s.phrases(first)
+	if route.Flat && len(p.howTo)+2+len(first) > mostFirst {
+		names := make([]string, len(route.Summaries))
+		for i, m := range route.Summaries {
+			names[i] = m.Skill
 		}
+		first = fmt.Sprintf(p.names, safe(strings.Join(names, p.comma)))
 	}
-	if first = strings.Trim(first, "\n"); first == "" {
-		first = noSkills
-	}
-	return howTo + "\n\n" + first
-}
-
-// names lists the skills of a flat catalog by name alone.
-func (s *Server) names(route *router.Route) string {
-	names := make([]string, len(route.Summaries))
-	for i, m := range route.Summaries {
-		names[i] = m.Skill
-	}
-	return "Skills: " + safe(strings.Join(names, ", "))
+	return join(p.howTo, cmp.Or(strings.Trim(first, "\n"), p.noSkills))
 }

@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"skillrouter"
 	"skillrouter/embed"
 )
 
@@ -97,9 +99,49 @@ func TestInstructions(t *testing.T) {
 	contains(t, connect(t, s, "", nil).InitializeResult().Instructions, "- cooking (contains 4 skills)")
 
 	empty := connect(t, serve(t, t.TempDir(), Options{}, nil), "", nil)
-	contains(t, empty.InitializeResult().Instructions, noSkills)
+	contains(t, empty.InitializeResult().Instructions, "There are no skills yet.")
 	if got := ask(t, empty, "route", object{"utterance": "hello"}); got.Failed || got.Text != "No skill fits." {
 		t.Errorf("without skills: %v", got)
+	}
+}
+
+// Fixed phrases are in the language of the text, or the one that is asked for.
+func TestPhrases(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"菜/菜谱/SKILL.md": "---\nname: 菜谱\ndescription: 查找中餐菜谱。\nmetadata:\n  triggers: [红烧肉怎么做, 找个菜谱]\n---\n查。\n",
+		"车/打车/SKILL.md": "---\nname: 打车\ndescription: 叫出租车。\nmetadata:\n  triggers: [帮我打车, 叫一辆出租车]\n---\n叫。\n",
+	})
+	for lang, want := range map[string][2]string{
+		"": {"先用其原话调用 route", "仍处于已加载状态：打车。"}, "en": {"first call route", "Still loaded: 打车."},
+	} {
+		c := connect(t, serve(t, dir, Options{Lang: lang}, nil), "", nil)
+		contains(t, c.InitializeResult().Instructions, want[0], "叫出租车")
+		ask(t, c, "skill_load", object{"skill": "打车"})
+		contains(t, ask(t, c, "route", object{"utterance": "继续"}).Text, want[1])
+	}
+}
+
+// Where few skills have long summaries they are named alone.
+func TestInstructionsOfAFlatCatalog(t *testing.T) {
+	many := map[string]string{}
+	for i := range 15 {
+		name := fmt.Sprintf("skill-%d", i)
+		many[name+"/SKILL.md"] = "---\nname: " + name + "\ndescription: " + strings.Repeat("Does a thing that takes many words to say. ", 3) + "\n---\nDo.\n"
+	}
+	r, err := skillrouter.Open(t.Context(), nil, folder(t, many))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	s, err := New(r.Router, &Options{Refresh: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	text := connect(t, s, "", nil).InitializeResult().Instructions
+	contains(t, text, "Skills: skill-0, skill-1, skill-10")
+	if len(text) > mostFirst {
+		t.Errorf("%d bytes:\n%s", len(text), text)
 	}
 }
 
@@ -206,6 +248,33 @@ func TestALoadedSkillStaysForItsTask(t *testing.T) {
 	if got := ask(t, c, "route", object{"utterance": "turn this PDF into text"}); !strings.Contains(got.Text, "- pdf-text:") {
 		t.Errorf("the first again: %v", got)
 	}
+}
+
+// Many calls at once, of one dialogue and of several, while skills change.
+func TestCallsAtOnce(t *testing.T) {
+	dir := folder(t, files)
+	s := serve(t, dir, Options{Refresh: time.Millisecond, Sessions: 3}, nil)
+	var all sync.WaitGroup
+	for i := range 4 {
+		c := connect(t, s, protocols[i%2], nil)
+		for j := range 4 {
+			all.Go(func() {
+				session := fmt.Sprint(j % 2)
+				for n := range 5 {
+					write(t, dir, "cooking/menu/SKILL.md", files["cooking/menu/SKILL.md"]+strings.Repeat("\nMore.", i+j+n))
+					ask(t, c, "route", object{"utterance": "turn this PDF into text", "session": session})
+					if got := ask(t, c, "skill_load", object{"skill": "pdf-text", "session": session}); !strings.Contains(got.Text, "Run pdftotext.") && !got.Failed {
+						t.Errorf("load: %v", got)
+					}
+					ask(t, c, "skill_status", object{"session": session})
+					if _, err := c.ListResources(t.Context(), nil); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
 }
 
 // Dialogues are bounded, and idle ones forgotten.
@@ -381,7 +450,7 @@ func TestLog(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	r := serve(t, t.TempDir(), Options{}, nil).r
-	for want, o := range map[string]Options{"Sessions": {Sessions: -1}, "PageSize": {PageSize: -1}} {
+	for want, o := range map[string]Options{"Sessions": {Sessions: -1}, "PageSize": {PageSize: -1}, "Lang": {Lang: "fr"}} {
 		if _, err := New(r, &o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", want, err)
 		}

@@ -160,7 +160,7 @@ func (s *Server) call(ctx context.Context, request *sdk.CallToolRequest, do func
 		return err
 	}
 	if said.Session != "" && named.Session == "" {
-		said.Text += fmt.Sprintf("\n\nPass session %q with your next calls.", said.Session)
+		said.Text += "\n\n" + fmt.Sprintf(s.phrases(said.Text).session, said.Session)
 	}
 	return nil
 }
