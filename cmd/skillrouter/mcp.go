@@ -67,7 +67,7 @@ that has it before the server. Logs go to stderr, without what was said.`,
 	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` that holds the token clients must send")
 	flags.StringArrayVar(&f.hosts, "host", nil, "`NAME` by which clients reach the server, behind a proxy; may repeat")
 	flags.DurationVar(&f.refresh, "refresh", 10*time.Second, "look for changed skills every `TIME`, 0 for never")
-	flags.BoolVar(&f.stateless, "stateless", false, "over HTTP keep nothing of a connection: the session is an argument (for several servers, and clients that speak protocol 2026-07-28 only)")
+	flags.BoolVar(&f.stateless, "stateless", false, "over HTTP keep nothing of a connection: the session is an argument (for clients that speak protocol 2026-07-28 only)")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every call")
 	flags.BoolVar(&f.utterance, "log-utterances", false, "log every call, with what was said")
 	return cmd

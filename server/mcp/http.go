@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -23,10 +24,11 @@ const Path = "/mcp"
 // HTTPOptions says who may speak to a server over HTTP. The zero value is for
 // programs of this machine.
 type HTTPOptions struct {
-	Token       string   // what clients send as bearer token; "" means none, which Serve takes on loopback only
-	Hosts       []string // names, without port, that the server is reached by besides those of this machine: behind a proxy, or beyond loopback, where none means any
-	MaxBody     int64    // bytes of a request; 0 means 1 MiB, negative no limit
-	Connections int      // at once, without Stateless; 0 means 1,000, negative no bound
+	Token       string        // what clients send as bearer token; "" means none, which Serve takes on loopback only
+	Hosts       []string      // names, without port, that the server is reached by besides those of this machine: behind a proxy, or beyond loopback, where none means any
+	MaxBody     int64         // bytes of a request; 0 means 1 MiB, negative no limit
+	BodyTimeout time.Duration // for reading it; 0 means 30 s, negative none
+	Connections int           // at once, without Stateless; 0 means 1,000, negative no bound
 }
 
 const (
@@ -44,6 +46,9 @@ func (s *Server) Handler(opts *HTTPOptions) http.Handler {
 	}
 	if o.MaxBody == 0 {
 		o.MaxBody = 1 << 20
+	}
+	if o.BodyTimeout == 0 {
+		o.BodyTimeout = 30 * time.Second
 	}
 	if o.Connections == 0 {
 		o.Connections = 1000
@@ -144,8 +149,28 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "60")
 		refuse(http.StatusServiceUnavailable, "too many connections: end those that are not used")
 	default:
+		if g.o.BodyTimeout > 0 && r.Body != http.NoBody {
+			c := http.NewResponseController(w)
+			_ = c.SetReadDeadline(time.Now().Add(g.o.BodyTimeout)) // a server without deadlines has limits of its own
+			r.Body = &timedBody{r.Body, c}
+		}
 		g.next.ServeHTTP(w, r)
 	}
+}
+
+// A timedBody takes the deadline back once it is read: what is read after that
+// only tells whether the client is still there.
+type timedBody struct {
+	io.ReadCloser
+	c *http.ResponseController
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.c.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 // ours tells whether the client means this server: a page whose name was made

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -197,6 +198,49 @@ func TestServe(t *testing.T) {
 	}
 	if err := s.Serve(t.Context(), l, nil); err == nil {
 		t.Error("a closed listener was served")
+	}
+}
+
+// A client that never sends what it announced is not waited for.
+func TestBodyTimeout(t *testing.T) {
+	s := serve(t, folder(t, files), Options{}, nil)
+	web := httptest.NewServer(s.Handler(&HTTPOptions{BodyTimeout: 100 * time.Millisecond}))
+	t.Cleanup(web.Close)
+	t.Cleanup(func() { _ = s.Close() })
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", web.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
+		"Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n\r\n{")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || answer.StatusCode < 400 {
+		t.Errorf("answer %+v, error %v", answer, err)
+	}
+	if err == nil {
+		_ = answer.Body.Close()
+	}
+}
+
+// A client that listens for longer than a body may take goes on listening.
+func TestListeningOutlivesTheBodyTimeout(t *testing.T) {
+	for _, stateless := range []bool{false, true} {
+		dir := folder(t, files)
+		s := serve(t, dir, Options{Refresh: time.Millisecond, Stateless: stateless}, nil)
+		web := httptest.NewServer(s.Handler(&HTTPOptions{BodyTimeout: 100 * time.Millisecond}))
+		t.Cleanup(web.Close)
+		t.Cleanup(func() { _ = s.Close() })
+		listed := make(chan struct{}, 9)
+		dial(t, &sdk.StreamableClientTransport{Endpoint: web.URL + Path}, "", &sdk.ClientOptions{
+			ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { listed <- struct{}{} },
+		})
+		time.Sleep(300 * time.Millisecond)
+		write(t, dir, "cooking/soup/SKILL.md", "---\nname: soup\ndescription: Cooks soup.\n---\nBoil.\n")
+		within(t, listed, "notice")
 	}
 }
 

@@ -44,7 +44,7 @@ import (
 type Options struct {
 	Allow         func(name string) bool // tells whether a skill exists for the clients; nil means all do
 	Refresh       time.Duration          // how often changed skills are looked for, by Router.Refresh; 0 means 10 s, negative never
-	Stateless     bool                   // over HTTP nothing is kept of a connection: for several servers, and for protocol 2026-07-28
+	Stateless     bool                   // over HTTP nothing is kept of a connection: for protocol 2026-07-28, and for several servers on one session store
 	Sessions      int                    // dialogues kept at once, the least recently used goes first; 0 means 10,000
 	Idle          time.Duration          // a dialogue or HTTP connection not used for so long is forgotten; 0 means an hour, negative never
 	PageSize      int                    // resources on a page; 0 means 100
