@@ -49,8 +49,9 @@ and the domains in the instructions. A connection is one session: route knows
 the turns before.
 
 Without --skills your own places are taken, ~/.agents/skills and
-~/.claude/skills; folders of a project only when they are named, because whoever
-writes a skill writes into the agent's context.
+~/.claude/skills; folders of a project only when they are named or trusted
+(skillrouter trust), because whoever writes a skill writes into the agent's
+context.
 
 Beyond this machine a token is needed, in --token-file or SKILLROUTER_TOKEN;
 clients send it as "Authorization: Bearer TOKEN". There is no TLS: put a proxy
@@ -92,12 +93,18 @@ func (a *app) mcp(ctx context.Context, cmd *cobra.Command, f *mcpFlags) error {
 	}
 	a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
 	if len(a.set.skills) == 0 {
-		places := a.servedPlaces()
-		if len(places) == 0 {
+		places, err := a.hookPlaces(a.env("CLAUDE_PROJECT_DIR")) // the user's own, and a project's that is trusted
+		if err != nil {
+			return err
+		}
+		if len(places.dirs) == 0 {
 			return &useError{errors.New("no skills: neither ~/.agents/skills nor ~/.claude/skills exists"), "name a folder with --skills DIR"}
 		}
-		fmt.Fprintf(a.err, "using %s\n", strings.Join(a.short(places), ", "))
-		a.set.skills = places
+		fmt.Fprintf(a.err, "using %s\n", strings.Join(a.short(places.dirs), ", "))
+		if len(places.untrusted) > 0 {
+			fmt.Fprintf(a.err, "not used: %s; skillrouter trust shows what is in them and asks\n", strings.Join(a.short(places.untrusted), ", "))
+		}
+		a.set.skills = places.dirs
 	}
 	return a.with(ctx, false, func(c *catalog) error {
 		o := &mcp.Options{
@@ -121,10 +128,6 @@ func (a *app) mcp(ctx context.Context, cmd *cobra.Command, f *mcpFlags) error {
 		return errors.Join(s.Run(ctx, io.NopCloser(a.in), unclosed{a.out}), s.Close())
 	})
 }
-
-// servedPlaces are the folders that servers take without being told to: the
-// user's own.
-func (a *app) servedPlaces() []string { return existing(a.userPlaces()) }
 
 // unclosed is a writer that stays open.
 type unclosed struct{ io.Writer }
