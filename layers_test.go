@@ -55,8 +55,9 @@ func theMap() layering {
 			{"cache", nil},
 			{"cache/redis", []string{"cache"}},
 			{"cache/cachetest", []string{"cache"}},
+			{"cache/vectors", nil}, // index declares what it wants of it
 			{"router", []string{"index", "cache", "domains", "summaries", "definitions", "internal/text"}},
-			{".", []string{"router", "index", "embed", "definitions"}},
+			{".", []string{"router", "index", "cache/vectors", "embed", "definitions"}},
 			{"agent", []string{"router", "index", "summaries", "definitions"}},
 			{"eval", []string{".", "router", "index", "embed", "domains", "summaries", "definitions", "internal/text"}},
 			{"keeper", []string{".", "router", "index", "domains", "summaries", "definitions", "internal/text"}},
@@ -69,6 +70,7 @@ func theMap() layering {
 		},
 		libraries: map[string][]string{
 			"github.com/fsnotify/fsnotify":           {"server", "cmd/skillrouter"},
+			"github.com/gofrs/flock":                 {"cache/vectors"},
 			"github.com/google/go-cmp":               {"store/storetest", "cache/cachetest"},
 			"github.com/hashicorp/golang-lru/v2":     {"index", "cache", "router"},
 			"github.com/jackc/pgx/v5":                {"store/pgvector"},
