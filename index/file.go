@@ -33,8 +33,10 @@ type meta struct {
 	Embedder    string
 	Dim         int
 	Fingerprint string
+	Digest      string
 	Roots       []string
 	Depth       int
+	Orders      definitions.Level
 	Skills      []Skill
 	Domains     []domains.Domain
 	Routing     domains.Routing
@@ -72,12 +74,12 @@ func (ix *Index) write(w io.Writer, dir string) error {
 	e.raw([]byte(magic))
 	e.put(uint32(version))
 	m := meta{
-		Embedder: ix.embedder, Dim: ix.rows.dim, Fingerprint: ix.fingerprint, Skills: ix.skills, Domains: ix.domains,
+		Embedder: ix.embedder, Dim: ix.rows.dim, Fingerprint: ix.fingerprint, Digest: ix.digest, Skills: ix.skills, Domains: ix.domains,
 		Routing: ix.routing, Problems: ix.problems, Shadowed: ix.shadowed, Counts: ix.counts,
 		Calibration: ix.calibration, WordWeight: ix.wordWeight,
 	}
 	if ix.source != nil {
-		m.Roots, m.Depth = ix.rootsFrom(dir), ix.source.Depth()
+		m.Roots, m.Depth, m.Orders = ix.rootsFrom(dir), ix.source.Depth(), ix.source.Orders()
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -238,7 +240,7 @@ func decode(data []byte, dir string) (*Index, error) {
 		d.err = json.Unmarshal(text, &m)
 	}
 	ix := &Index{
-		embedder: m.Embedder, fingerprint: m.Fingerprint, skills: m.Skills, domains: m.Domains, routing: m.Routing,
+		embedder: m.Embedder, fingerprint: m.Fingerprint, digest: m.Digest, skills: m.Skills, domains: m.Domains, routing: m.Routing,
 		problems: m.Problems, shadowed: m.Shadowed, counts: m.Counts,
 		calibration: m.Calibration, wordWeight: m.WordWeight,
 		lexicon: &lexicon{skills: len(m.Skills)},
@@ -273,7 +275,7 @@ func decode(data []byte, dir string) (*Index, error) {
 				ix.relative = append(ix.relative, i)
 			}
 		}
-		ix.source, d.err = definitions.NewSource(roots, &definitions.Options{Depth: m.Depth})
+		ix.source, d.err = definitions.NewSource(roots, &definitions.Options{Depth: m.Depth, Orders: m.Orders})
 	}
 	return ix, d.err
 }

@@ -43,6 +43,7 @@ type AppendEmbedder interface {
 type Index struct {
 	embedder    string
 	fingerprint string
+	digest      string // of the catalog it was built from, see update.go
 
 	skills       []Skill
 	byName       map[string]int32
@@ -227,6 +228,10 @@ func (ix *Index) Like(ctx context.Context, vector []float32, k int, allow []bool
 const domainCollection = "domains"
 
 func summaryCollection(d *domains.Domain) string { return "summaries/" + d.Name }
+
+// Source returns what reads the skills again: the roots that the index was built
+// from, and how; nil if it has none. It belongs to the index.
+func (ix *Index) Source() *definitions.Source { return ix.source }
 
 // Close ends the use of the folders: definitions can no longer be read, all
 // else still works.
