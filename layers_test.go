@@ -43,6 +43,7 @@ func theMap() layering {
 			{"internal/text", nil},
 			{"internal/text/gen", nil}, // makes a table of internal/text
 			{"internal/atomicfile", nil},
+			{"internal/lockfile", nil},
 			{"definitions", []string{"internal/text"}},
 			{"summaries", []string{"definitions", "internal/text"}},
 			{"domains", []string{"summaries", "definitions", "internal/text"}},
@@ -57,7 +58,7 @@ func theMap() layering {
 			{"cache/cachetest", []string{"cache"}},
 			{"cache/vectors", nil}, // index declares what it wants of it
 			{"router", []string{"index", "cache", "domains", "summaries", "definitions", "internal/text"}},
-			{".", []string{"router", "index", "cache/vectors", "embed", "definitions"}},
+			{".", []string{"router", "index", "cache/vectors", "embed", "definitions", "internal/atomicfile", "internal/lockfile"}},
 			{"agent", []string{"router", "index", "summaries", "definitions"}},
 			{"eval", []string{".", "router", "index", "embed", "domains", "summaries", "definitions", "internal/text"}},
 			{"keeper", []string{".", "router", "index", "domains", "summaries", "definitions", "internal/text"}},
@@ -70,7 +71,7 @@ func theMap() layering {
 		},
 		libraries: map[string][]string{
 			"github.com/fsnotify/fsnotify":           {"server", "cmd/skillrouter"},
-			"github.com/gofrs/flock":                 {"cache/vectors"},
+			"github.com/gofrs/flock":                 {"internal/lockfile", "cache/vectors"},
 			"github.com/google/go-cmp":               {"store/storetest", "cache/cachetest"},
 			"github.com/hashicorp/golang-lru/v2":     {"index", "cache", "router"},
 			"github.com/jackc/pgx/v5":                {"store/pgvector"},
