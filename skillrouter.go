@@ -81,7 +81,7 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 	if err != nil {
 		return nil, fmt.Errorf("skillrouter: %w", err)
 	}
-	ix, err := load(ctx, &o, dirs, stamp)
+	ix, err := load(ctx, &o, dirs, stamp, nil)
 	if err != nil {
 		return nil, fmt.Errorf("skillrouter: %w", err)
 	}
@@ -90,13 +90,16 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 		if err != nil || now == stamp {
 			return old, err
 		}
-		ix, err := load(ctx, &o, dirs, now)
+		ix, err := load(ctx, &o, dirs, now, old)
 		if err != nil {
 			return nil, err
 		}
 		stamp = now
+		if ix == old {
+			return old, nil // touched, but the same
+		}
 		if ix.Fingerprint() == old.Fingerprint() && ix.Counts() == old.Counts() && slices.Equal(ix.Problems(), old.Problems()) {
-			return old, ix.Close() // touched, but the same
+			return old, ix.Close() // it was kept
 		}
 		return ix, nil
 	}
@@ -108,8 +111,8 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 }
 
 // load opens the one index file of dirs, or makes an index of folders, whose
-// stamp is given.
-func load(ctx context.Context, o *Options, dirs []string, stamp string) (*index.Index, error) {
+// stamp is given, and which had the index old before, if any.
+func load(ctx context.Context, o *Options, dirs []string, stamp string, old *index.Index) (*index.Index, error) {
 	for _, d := range dirs {
 		if !isIndex(d, o) {
 			continue
@@ -130,17 +133,28 @@ func load(ctx context.Context, o *Options, dirs []string, stamp string) (*index.
 	if err != nil {
 		return nil, err
 	}
-	ix, err := index.Build(ctx, catalog, o.Embedder, &index.Options{Progress: o.Progress})
+	ix, err := o.build(ctx, old, catalog)
 	if err != nil {
 		return nil, err
 	}
 	if kept != "" {
 		err = o.keep(ix, dirs, kept) // it serves all the same
 	}
-	if o.Built != nil {
+	if o.Built != nil && ix != old {
 		o.Built(ix, err)
 	}
 	return ix, nil
+}
+
+// build makes the index of the catalog; old itself if nothing changed.
+func (o *Options) build(ctx context.Context, old *index.Index, c *definitions.Catalog) (*index.Index, error) {
+	kept, closeKept, err := o.vectors()
+	if err != nil {
+		return nil, err
+	}
+	ix, _, err := index.Update(ctx, old, c, o.Embedder, &index.Options{Progress: o.Progress, Vectors: kept})
+	_ = closeKept() // the vectors are not needed to route
+	return ix, err
 }
 
 func isIndex(path string, o *Options) bool { return o.FS[path] == nil && index.IsFile(path) }

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -233,6 +234,22 @@ func summaryCollection(d *domains.Domain) string { return "summaries/" + d.Name 
 // from, and how; nil if it has none. It belongs to the index.
 func (ix *Index) Source() *definitions.Source { return ix.source }
 
+// Places returns the roots that the index was built from, as they were given:
+// those that were relative, relative to the current folder.
+func (ix *Index) Places() []string {
+	if ix.source == nil {
+		return nil
+	}
+	places := ix.source.Roots()
+	here, err := filepath.Abs(".")
+	for _, i := range ix.relative {
+		if r, relErr := filepath.Rel(here, places[i]); err == nil && relErr == nil {
+			places[i] = r
+		}
+	}
+	return places
+}
+
 // Close ends the use of the folders: definitions can no longer be read, all
 // else still works.
 func (ix *Index) Close() error {
@@ -244,17 +261,8 @@ func (ix *Index) Close() error {
 
 // finish builds what is derived from the rest: it is not in the file.
 func (ix *Index) finish(ctx context.Context) error {
-	ix.byName = make(map[string]int32, len(ix.skills))
-	ix.summaries = make([]summaries.Summary, 0, len(ix.skills))
-	for i := range ix.skills {
-		s := &ix.skills[i]
-		if _, ok := ix.byName[s.Name]; ok || s.Name == "" || s.Name != s.Summary.Skill {
-			return fmt.Errorf("index: skill %d of %d: the name %q is empty, not its summary's, or another skill's", i+1, len(ix.skills), s.Name)
-		}
-		ix.byName[s.Name] = int32(i)
-		if !s.Summary.Manual {
-			ix.summaries = append(ix.summaries, s.Summary)
-		}
+	if err := ix.nameSkills(); err != nil {
+		return err
 	}
 	if err := ix.link(); err != nil {
 		return err
@@ -277,6 +285,23 @@ func (ix *Index) finish(ctx context.Context) error {
 		}
 	}
 	return ix.fillStore(ctx)
+}
+
+// nameSkills finds the skills by their names.
+func (ix *Index) nameSkills() error {
+	ix.byName = make(map[string]int32, len(ix.skills))
+	ix.summaries = make([]summaries.Summary, 0, len(ix.skills))
+	for i := range ix.skills {
+		s := &ix.skills[i]
+		if _, ok := ix.byName[s.Name]; ok || s.Name == "" || s.Name != s.Summary.Skill {
+			return fmt.Errorf("index: skill %d of %d: the name %q is empty, not its summary's, or another skill's", i+1, len(ix.skills), s.Name)
+		}
+		ix.byName[s.Name] = int32(i)
+		if !s.Summary.Manual {
+			ix.summaries = append(ix.summaries, s.Summary)
+		}
+	}
+	return nil
 }
 
 // link finds the members of the domains.

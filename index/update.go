@@ -5,12 +5,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 
 	"skillrouter/definitions"
+	"skillrouter/domains"
+	"skillrouter/internal/text"
 )
 
 // Update makes the index of c, as [Build] would, when there is an old one of an
@@ -30,6 +33,57 @@ func Update(ctx context.Context, old *Index, c *definitions.Catalog, e Embedder,
 		return nil, nil, err
 	}
 	return ix, Compare(old, ix), nil
+}
+
+// A Plan says what [Update] would do.
+type Plan struct {
+	Changes *Changes // nil if nothing changed; of skills that only likeness files, Refiled is not known yet
+	Work    Work     // Embedded is what would be; texts of domains that are found by likeness are not counted
+	Tokens  int      // about what the texts to embed have, as an endpoint counts them
+}
+
+// PlanUpdate tells what Update would do with the same arguments, without
+// embedding anything.
+func PlanUpdate(ctx context.Context, old *Index, c *definitions.Catalog, e Embedder, opts *Options) (*Plan, error) {
+	if old != nil && old.embedder == e.ID() && old.digest == digest(c, old.embedder) {
+		return &Plan{}, nil
+	}
+	if opts == nil {
+		opts = &Options{}
+	}
+	b := &builder{ix: &Index{embedder: e.ID(), source: c.Source()}, catalog: c, embedder: e, kept: opts.Vectors}
+	if err := b.group(ctx); err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	texts, _, err := b.textsOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for d := range b.ix.domains {
+		texts = append(texts, domainText(&b.ix.domains[d]))
+	}
+	slices.Sort(texts)
+	x := embedding{builder: b, texts: slices.Compact(texts)}
+	x.vectors = make([][]float32, len(x.texts))
+	missing := places(0, len(x.texts))
+	if _, ok := e.(AppendEmbedder); !ok {
+		if missing, err = x.recall(); err != nil {
+			return nil, err
+		}
+	}
+	p := &Plan{Work: Work{Texts: len(x.texts), Embedded: len(missing), Unkept: b.work.Unkept}}
+	for _, i := range missing {
+		p.Tokens += text.Tokens(x.texts[i])
+	}
+	if err := errors.Join(b.ix.nameSkills(), b.ix.link()); err != nil {
+		return nil, err
+	}
+	p.Changes = Compare(old, b.ix)
+	at := slices.IndexFunc(b.ix.domains, func(d domains.Domain) bool { return d.Name == domains.Unassigned })
+	if at >= 0 && len(b.ix.domains[at].Members) >= leastClustered {
+		p.Changes.Refiled = slices.DeleteFunc(p.Changes.Refiled, func(m Move) bool { return slices.Contains(m.To, domains.Unassigned) })
+	}
+	return p, nil
 }
 
 // Changes say how an index differs from an earlier one. Names are sorted.

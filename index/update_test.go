@@ -114,6 +114,11 @@ func TestUpdateIsABuildAfresh(t *testing.T) {
 				done = append(done, "nothing")
 			}
 			c := e.load(t)
+			plan, err := PlanUpdate(t.Context(), old, c, embedder, &Options{Vectors: keep})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := len(embedder.asked)
 			ix, changes, err := Update(t.Context(), old, c, embedder, &Options{Vectors: keep})
 			if err != nil {
 				t.Fatal(err)
@@ -128,6 +133,12 @@ func TestUpdateIsABuildAfresh(t *testing.T) {
 			}
 			if changes == nil && ix != old || changes != nil && ix == old {
 				t.Fatalf("seed %d, after %q: changes %+v, same index %v", seed, done, changes, ix == old)
+			}
+			if diff := cmp.Diff(changes, plan.Changes); diff != "" {
+				t.Fatalf("seed %d, after %q: what was planned (-done +planned):\n%s", seed, done, diff)
+			}
+			if n := len(embedder.asked) - before; n != plan.Work.Embedded || (n > 0) != (plan.Tokens > 0) {
+				t.Fatalf("seed %d, after %q: %d texts were embedded, planned: %+v", seed, done, n, plan)
 			}
 			var got, want [2][]string // added, removed
 			if changes != nil {

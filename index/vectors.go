@@ -8,19 +8,19 @@ import (
 	"skillrouter/summaries"
 )
 
-// embed fills the matrices of the skills.
-func (b *builder) embed(ctx context.Context) error {
+// textsOf lists what is embedded of skills: their phrases, those of skill i from
+// starts[i] on, then their own texts, what they are not for, and the background.
+func (b *builder) textsOf(ctx context.Context) (all []string, starts []int, err error) {
 	ix := b.ix
 	n := len(ix.skills)
 	b.phrases = make([][]phrase, n)
-	err := parallel(ctx, n, func() func(int) {
+	err = parallel(ctx, n, func() func(int) {
 		return func(i int) { b.phrases[i] = phrasesOf(&b.catalog.Skills[i], &ix.skills[i].Summary, b.written[i]) }
 	})
 	if err != nil {
-		return fmt.Errorf("index: %w", err)
+		return nil, nil, fmt.Errorf("index: %w", err)
 	}
-	var all []string
-	starts := make([]int, n+1) // of the skills' phrases among all texts
+	starts = make([]int, n+1)
 	ix.phraseStarts = make([]int32, n+1)
 	for i, ps := range b.phrases {
 		for _, p := range ps {
@@ -39,7 +39,17 @@ func (b *builder) embed(ctx context.Context) error {
 		ix.againstStarts[i+1] = ix.againstStarts[i] + int32(len(not))
 	}
 	b.background = Background()
-	all = append(all, b.background...)
+	return append(all, b.background...), starts, nil
+}
+
+// embed fills the matrices of the skills.
+func (b *builder) embed(ctx context.Context) error {
+	ix := b.ix
+	n := len(ix.skills)
+	all, starts, err := b.textsOf(ctx)
+	if err != nil {
+		return err
+	}
 	vectors, err := b.embedAll(ctx, all)
 	if err != nil {
 		return err
