@@ -48,7 +48,7 @@ func theMap() layering {
 			{"summaries", []string{"definitions", "internal/text"}},
 			{"domains", []string{"summaries", "definitions", "internal/text"}},
 			{"embed", []string{"internal/text"}},
-			{"embed/openai", nil},
+			{"embed/openai", []string{"internal/text"}},
 			{"store", nil},
 			{"store/pgvector", []string{"store"}},
 			{"store/storetest", []string{"store"}},

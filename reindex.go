@@ -37,7 +37,7 @@ type Reindexed struct {
 	Index   *index.Index   // as it is in the file; nil after a dry run
 	Changes *index.Changes // against the file as it was; nil if nothing changed
 	Work    index.Work     // what it took; after a dry run, what it would take
-	Tokens  int            // of a dry run: about what the texts to embed have
+	Tokens  int            // of a dry run: about what the texts to embed have; Work.Waited is then what they would take by the pace of the last run, 0 if there was none
 	Old     error          // why the file that was there is of no use; nil if it is, or if there was none
 	Written bool
 }
@@ -251,11 +251,16 @@ func (r *reindex) update(ctx context.Context, c *definitions.Catalog) (err error
 	}()
 	o := &index.Options{Progress: r.Progress, Vectors: kept, Work: &r.out.Work}
 	if r.DryRun {
-		plan, err := index.PlanUpdate(ctx, r.old, c, r.Embedder, o)
+		old := r.old
+		if r.Afresh {
+			old = nil
+		}
+		plan, err := index.PlanUpdate(ctx, old, c, r.Embedder, o)
 		if err != nil {
 			return err
 		}
 		r.out.Changes, r.out.Work, r.out.Tokens = plan.Changes, plan.Work, plan.Tokens
+		r.out.Work.Waited = time.Duration(plan.Work.Embedded) * r.pace()
 		return r.closeOld()
 	}
 	if r.Afresh {
@@ -263,6 +268,7 @@ func (r *reindex) update(ctx context.Context, c *definitions.Catalog) (err error
 	} else {
 		r.out.Index, r.out.Changes, err = index.Update(ctx, r.old, c, r.Embedder, o)
 	}
+	r.notePace()
 	if err != nil || r.out.Index == r.old {
 		return err
 	}
@@ -347,13 +353,52 @@ func (r *reindex) note(stamp string, c *definitions.Catalog) {
 		return
 	}
 	data, err := json.Marshal(state{r.full(stamp), sum})
-	if err != nil || os.MkdirAll(filepath.Dir(r.stateFile()), 0o700) != nil {
+	if err != nil {
 		return
 	}
-	_ = atomicfile.Replace(r.stateFile(), 0o600, func(w io.Writer) error { // without it the next run is longer
+	r.keep(r.stateFile(), data)
+}
+
+// keep writes a file of what is known. Without it the next run is longer.
+func (r *reindex) keep(path string, data []byte) {
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return
+	}
+	_ = atomicfile.Replace(path, 0o600, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
+}
+
+// paceTexts is how many texts a run must have embedded to tell how long one
+// takes.
+const paceTexts = 32
+
+func (r *reindex) paceFile() string {
+	return filepath.Join(r.CacheDir, "state", short(r.Embedder.ID())+".pace")
+}
+
+// notePace keeps how long a text took.
+func (r *reindex) notePace() {
+	if w := r.out.Work; r.CacheDir != "" && w.Embedded >= paceTexts && w.Waited > 0 {
+		r.keep(r.paceFile(), []byte((w.Waited / time.Duration(w.Embedded)).String()))
+	}
+}
+
+// pace is how long a text took in the last run; 0 if there was none.
+func (r *reindex) pace() time.Duration {
+	if r.CacheDir == "" {
+		return 0
+	}
+	data, err := os.ReadFile(r.paceFile())
+	if err != nil {
+		return 0
+	}
+	d, err := time.ParseDuration(string(data))
+	if err != nil {
+		return 0
+	}
+	return d
 }
 
 // checksum returns the last bytes of an index file, which are its checksum, and

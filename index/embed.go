@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"time"
 
 	"skillrouter/internal/text"
 )
@@ -33,9 +34,10 @@ type Vectors interface {
 
 // Work says what building an index took.
 type Work struct {
-	Texts    int   // different texts that the index needs a vector of
-	Embedded int   // of these, that the embedder was asked for
-	Unkept   error // why Options.Vectors could not be used, or not for all; nil if it was
+	Texts    int           // different texts that the index needs a vector of
+	Embedded int           // of these, that the embedder was asked for
+	Waited   time.Duration // for an embedder that takes its time
+	Unkept   error         // why Options.Vectors could not be used, or not for all; nil if it was
 }
 
 // embedAll embeds texts, each distinct text once.
@@ -124,6 +126,8 @@ func (x *embedding) wait(ctx context.Context) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
+	start := time.Now()
+	defer func() { x.work.Waited += time.Since(start) }()
 	got := func(at []int, vectors [][]float32) error {
 		if err := x.take(at, vectors); err != nil {
 			return err

@@ -17,10 +17,13 @@ import (
 
 // reindexing are the flags of build and update.
 type reindexing struct {
-	out    string
-	wait   bool
-	dryRun bool
-	afresh bool
+	out      string
+	wait     bool
+	dryRun   bool
+	afresh   bool
+	estimate bool
+	price    float64 // per million tokens; 0: not known
+	deadline time.Duration
 }
 
 // A job is one index file to make.
@@ -40,8 +43,10 @@ of its own in the folder --out DIR, named after it; one that fails does no harm 
 the others.
 
 What an endpoint (--embed-model) has embedded is kept, also where the build fails
-or is killed later: the next one goes on from there.`,
+or is killed later: the next one goes on from there. --estimate tells beforehand
+how many texts and tokens it would get; only a probe, "hello", is sent to it.`,
 		Example: `  skillrouter index build --skills /opt/skills --skills ./skills --out skills.idx
+  skillrouter index build --skills ./skills --out big.idx --embed-model text-embedding-3-small --estimate --price-per-million 0.02
   skillrouter index build team-a/skills team-b/skills list.jsonl --out indexes --json`,
 		Args: arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -104,6 +109,9 @@ something changed. A file with vectors of another embedder is left as it is.`,
 func (f *reindexing) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.out, "out", "", "`PATH` to write: a file, or a folder for the indexes of several CATALOGs")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait if another process is at the same file, rather than fail")
+	cmd.Flags().BoolVar(&f.estimate, "estimate", false, "tell how much there is to embed, without sending a text or writing")
+	cmd.Flags().Float64Var(&f.price, "price-per-million", 0, "`PRICE` of a million tokens, for --estimate")
+	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "`TIME` after which to give up, such as 10m; what was embedded is kept (default none)")
 	if !f.afresh {
 		cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "tell what would change, without embedding or writing")
 	}
@@ -150,6 +158,11 @@ func (a *app) reindex(ctx context.Context, jobs []job, several bool, f *reindexi
 	if len(a.set.exclude) > 0 {
 		fmt.Fprintln(a.err, "--exclude does nothing here: an index holds every skill; exclude where it is used")
 	}
+	if f.deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.deadline)
+		defer cancel()
+	}
 	e, err := a.embedder(ctx)
 	if err != nil {
 		return err
@@ -158,6 +171,9 @@ func (a *app) reindex(ctx context.Context, jobs []job, several bool, f *reindexi
 	failed := 0
 	for _, j := range jobs {
 		result, err := a.reindexOne(ctx, &j, e, f)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
+			err = &failure{fmt.Errorf("%s: not done within %s: %w", j.name(), f.deadline, err), "what was embedded is kept: run it again to go on"}
+		}
 		if err != nil && (!several || ctx.Err() != nil) {
 			return err
 		}
@@ -205,14 +221,14 @@ func (e *ofJob) Unwrap() error { return e.err }
 // A reindexed is what --json tells of an index file.
 type reindexed struct {
 	indexFigures
-	Places   []string `json:"places"`
-	Seconds  float64  `json:"seconds"`
-	Written  bool     `json:"written"`
-	Texts    int      `json:"texts"`    // different ones that have a vector; 0 if nothing had to be looked at
-	Embedded int      `json:"embedded"` // of these, that the embedder was asked for
-	Tokens   int      `json:"tokens,omitempty"`
-	Changes  *changes `json:"changes,omitempty"`
-	Error    string   `json:"error,omitempty"`
+	Places   []string  `json:"places"`
+	Seconds  float64   `json:"seconds"`
+	Written  bool      `json:"written"`
+	Texts    int       `json:"texts"`    // different ones that have a vector; 0 if nothing had to be looked at
+	Embedded int       `json:"embedded"` // of these, that the embedder was asked for
+	Estimate *estimate `json:"estimate,omitempty"`
+	Changes  *changes  `json:"changes,omitempty"`
+	Error    string    `json:"error,omitempty"`
 }
 
 func (a *app) reindexOne(ctx context.Context, j *job, e index.Embedder, f *reindexing) (_ reindexed, err error) {
@@ -222,7 +238,7 @@ func (a *app) reindexOne(ctx context.Context, j *job, e index.Embedder, f *reind
 		Options: skillrouter.Options{
 			Depth: int(a.set.depth), Orders: a.set.level(), Embedder: e, CacheDir: a.cacheDir(), Progress: progress.show,
 		},
-		Afresh: f.afresh, DryRun: f.dryRun,
+		Afresh: f.afresh, DryRun: f.dryRun || f.estimate,
 	}
 	if f.wait {
 		o.Waiting = func(holder string) { fmt.Fprintf(a.err, "%s: waiting for %s\n", clean(j.file), clean(holder)) }
@@ -233,7 +249,7 @@ func (a *app) reindexOne(ctx context.Context, j *job, e index.Embedder, f *reind
 	if err != nil {
 		return out, err
 	}
-	out.Seconds, out.Written, out.Tokens = time.Since(start).Seconds(), r.Written, r.Tokens
+	out.Seconds, out.Written = time.Since(start).Seconds(), r.Written
 	out.Texts, out.Embedded, out.Changes = r.Work.Texts, r.Work.Embedded, newChanges(r.Changes)
 	if r.Old != nil {
 		fmt.Fprintf(a.err, "built afresh: %s\n", clean(r.Old.Error()))
@@ -241,8 +257,9 @@ func (a *app) reindexOne(ctx context.Context, j *job, e index.Embedder, f *reind
 	if r.Work.Unkept != nil {
 		fmt.Fprintf(a.err, "vectors are not kept for the next run: %s\n", clean(r.Work.Unkept.Error()))
 	}
-	if f.dryRun {
-		a.reportPlan(&out, e)
+	if o.DryRun {
+		out.Estimate = newEstimate(&out, r, f.price)
+		a.reportPlan(&out, e, f)
 		return out, nil
 	}
 	defer func() { err = errors.Join(err, r.Index.Close()) }()
@@ -274,22 +291,49 @@ func (a *app) reportReindexed(r *reindexed, f *reindexing) {
 	t.write(a.out, "   ", a.width())
 }
 
-func (a *app) reportPlan(r *reindexed, e index.Embedder) {
-	_, local := e.(index.AppendEmbedder)
-	switch {
-	case a.set.json:
+// An estimate is what embedding would take.
+type estimate struct {
+	Tokens  int     `json:"tokens"`            // about
+	Seconds float64 `json:"seconds,omitempty"` // by the pace of the last run; 0 if there was none
+	Price   float64 `json:"price,omitempty"`
+}
+
+func newEstimate(out *reindexed, r *skillrouter.Reindexed, price float64) *estimate {
+	if out.Changes == nil {
+		return &estimate{}
+	}
+	return &estimate{r.Tokens, r.Work.Waited.Seconds(), price * float64(r.Tokens) / 1e6}
+}
+
+func (e *estimate) add(t *table, r *reindexed) {
+	t.add("texts", fmt.Sprintf("%d to embed of %d, others are kept", r.Embedded, r.Texts))
+	t.add("tokens", fmt.Sprintf("some %d", e.Tokens))
+	if e.Seconds > 0 {
+		t.add("time", "some "+took(time.Duration(e.Seconds*float64(time.Second)))+", by the pace of the last run")
+	}
+	if e.Price > 0 {
+		t.add("price", fmt.Sprintf("some %.4f", e.Price))
+	}
+}
+
+func (a *app) reportPlan(r *reindexed, e index.Embedder, f *reindexing) {
+	if a.set.json {
 		return
-	case r.Changes == nil:
+	}
+	if r.Changes == nil {
 		fmt.Fprintf(a.out, "%s: nothing changed\n", clean(r.File))
 		return
-	case local:
-		fmt.Fprintf(a.out, "%s would be written\n", clean(r.File))
-	default:
-		fmt.Fprintf(a.out, "%s would be written: %s to embed of %d, some %s\n",
-			clean(r.File), plural(r.Embedded, "text"), r.Texts, plural(r.Tokens, "token"))
 	}
+	fmt.Fprintf(a.out, "%s would be written\n", clean(r.File))
 	var t table
-	r.Changes.add(&t)
+	if _, local := e.(index.AppendEmbedder); !local {
+		r.Estimate.add(&t, r)
+	} else if f.estimate {
+		t.add("texts", fmt.Sprintf("%d, embedded here by the built-in embedder: nothing to pay or wait for", r.Texts))
+	}
+	if f.dryRun {
+		r.Changes.add(&t)
+	}
 	t.write(a.out, "   ", a.width())
 }
 
