@@ -102,7 +102,7 @@ func (w *work) one(ctx context.Context) bool {
 		texts[i], places[i] = w.texts[at], i
 	}
 	vectors := make([][]float32, len(batch))
-	if err := e.fill(ctx, vectors, texts, places, e.endpoint.bulk(e.patience)); err != nil {
+	if err := e.fill(ctx, vectors, texts, places, e.endpoint.bulk(e.patience, e.atATime)); err != nil {
 		w.fail(err)
 		return false
 	}

@@ -102,7 +102,7 @@ func TestBatchesInAStorm(t *testing.T) {
 			})
 		}
 		s := serve(t, append(replies, good)...)
-		e, _ := open(t, s, func(o *Options) { o.BatchTexts, o.Timeout, o.Attempts = 7, 50*time.Millisecond, 10 })
+		e, _ := open(t, s, func(o *Options) { o.BatchTexts, o.Timeout, o.Attempts = 7, 15*time.Millisecond, 10 })
 		texts := append(manyTexts(150), " ", "")
 		got, err := collect(t, e, texts)
 		if err != nil {

@@ -81,19 +81,21 @@ func newEndpoint(o *Options, base string, c clock) *endpoint {
 type patience struct {
 	attempts int           // tries of a request
 	limited  time.Duration // how long in all it waits for an endpoint that takes no more for now; 0: tries count as others do
+	timeout  time.Duration // of one request; 0: none
 	gated    bool          // it keeps to the pauses that other requests were told
 }
 
 // turn is the patience of whoever waits for a turn: little.
-func (p *endpoint) turn() patience { return patience{attempts: p.attempts} }
+func (p *endpoint) turn() patience { return patience{attempts: p.attempts, timeout: p.timeout} }
 
-// bulk is that of a long run, which would have to be started again.
-func (p *endpoint) bulk(limited time.Duration) patience {
+// bulk is that of a long run, which would have to be started again. A server
+// that takes one request at a time lets the others wait for those before them.
+func (p *endpoint) bulk(limited time.Duration, atATime int) patience {
 	attempts := p.attempts
 	if attempts > 1 {
 		attempts *= 2
 	}
-	return patience{attempts: attempts, limited: limited, gated: true}
+	return patience{attempts: attempts, limited: limited, timeout: p.timeout * time.Duration(atATime), gated: true}
 }
 
 // post has the texts embedded, repeating the request where that may help. It
@@ -109,7 +111,7 @@ func (p *endpoint) post(ctx context.Context, texts []string, with patience) ([]a
 				return nil, fmt.Errorf("openai: %s: %w", p.url, err)
 			}
 		}
-		data, err := p.once(ctx, texts)
+		data, err := p.once(ctx, texts, with.timeout)
 		if err == nil {
 			return data, nil
 		}
@@ -153,10 +155,10 @@ func (p *endpoint) pause(attempt int, asked time.Duration) time.Duration {
 }
 
 // once makes one request. Its errors are [KeyError], [ModelError] and [failure].
-func (p *endpoint) once(ctx context.Context, texts []string) ([]api.Embedding, error) {
-	if p.timeout > 0 {
+func (p *endpoint) once(ctx context.Context, texts []string, timeout time.Duration) ([]api.Embedding, error) {
+	if timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, p.timeout)
+		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
 	// No encoding is asked for: numbers are what every server gives then.

@@ -37,7 +37,7 @@ type Options struct {
 	BatchTokens int           // most tokens in a request, as estimated, unless one text has more; 0 or negative: no bound beside BatchBytes
 	Concurrency int           // most requests at a time of [Embedder.EmbedBatches]; 0 means 4, negative one
 	Patience    time.Duration // how long EmbedBatches waits for an endpoint that takes no more for now, for each request; 0 means 10 min, negative: not longer than a turn does
-	Timeout     time.Duration // of one request; 0 means 30 s, negative none
+	Timeout     time.Duration // of one request, by itself: one of several at a time may wait for the others; 0 means 30 s, negative none
 	Attempts    int           // most tries of a request that met a failing endpoint, or for a turn a busy one; EmbedBatches makes twice as many; 0 means 4, negative one
 	HTTPClient  *http.Client  // nil means our own, which takes proxies from the environment; what another one dials is its owner's to check
 	Logger      *slog.Logger  // told of each repeated request, never of texts or the key; nil discards
