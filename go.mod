@@ -3,6 +3,7 @@ module skillrouter
 go 1.26.0
 
 require (
+	github.com/fsnotify/fsnotify v1.10.1 // catalogs that are edited while they are in use
 	github.com/gofrs/flock v0.13.2 // one process at a time, also where the last one was killed
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // bounded caches beneath sessions and bodies
 	github.com/philippgille/chromem-go v0.7.0 // in-process vector store of domain and summary texts

@@ -44,6 +44,7 @@ func theMap() layering {
 			{"internal/text/gen", nil}, // makes a table of internal/text
 			{"internal/atomicfile", nil},
 			{"internal/lockfile", nil},
+			{"internal/watch", nil},
 			{"definitions", []string{"internal/text"}},
 			{"summaries", []string{"definitions", "internal/text"}},
 			{"domains", []string{"summaries", "definitions", "internal/text"}},
@@ -58,7 +59,7 @@ func theMap() layering {
 			{"cache/cachetest", []string{"cache"}},
 			{"cache/vectors", nil}, // index declares what it wants of it
 			{"router", []string{"index", "cache", "domains", "summaries", "definitions", "internal/text"}},
-			{".", []string{"router", "index", "cache/vectors", "embed", "definitions", "internal/atomicfile", "internal/lockfile"}},
+			{".", []string{"router", "index", "cache/vectors", "embed", "definitions", "internal/atomicfile", "internal/lockfile", "internal/watch"}},
 			{"agent", []string{"router", "index", "summaries", "definitions"}},
 			{"eval", []string{".", "router", "index", "embed", "domains", "summaries", "definitions", "internal/text"}},
 			{"keeper", []string{".", "router", "index", "domains", "summaries", "definitions", "internal/text"}},
@@ -70,7 +71,7 @@ func theMap() layering {
 			{"bench/...", []string{"*"}},
 		},
 		libraries: map[string][]string{
-			"github.com/fsnotify/fsnotify":           {"server", "cmd/skillrouter"},
+			"github.com/fsnotify/fsnotify":           {"internal/watch"},
 			"github.com/gofrs/flock":                 {"internal/lockfile", "cache/vectors"},
 			"github.com/google/go-cmp":               {"store/storetest", "cache/cachetest"},
 			"github.com/hashicorp/golang-lru/v2":     {"index", "cache", "router"},

@@ -138,11 +138,12 @@ func (r *reindex) run(ctx context.Context, dirs []string) (_ *Reindexed, err err
 	if err != nil {
 		return nil, err
 	}
-	if r.old != nil && !r.Afresh && r.seen(stamp) {
+	remembers := r.LastGood == nil || r.LastGood.Len() > 0 // else the files are read once to be remembered
+	if r.old != nil && !r.Afresh && remembers && r.seen(stamp) {
 		r.out.Index = r.old
 		return &r.out, nil
 	}
-	c, err := definitions.Load(ctx, roots, &definitions.Options{Depth: r.Depth, Orders: r.Orders})
+	c, err := definitions.Load(ctx, roots, &definitions.Options{Depth: r.Depth, Orders: r.Orders, LastGood: r.LastGood})
 	if err != nil {
 		return nil, err
 	}

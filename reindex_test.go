@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/definitions"
 	"skillrouter/index"
 	"skillrouter/internal/lockfile"
 )
@@ -157,6 +158,26 @@ func TestReindex(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left beside the file: %v, %v", left, err)
+	}
+}
+
+// What is remembered of files is read once even if the index is up to date.
+func TestReindexRemembers(t *testing.T) {
+	dir := t.TempDir()
+	skills, path := filepath.Join(dir, "skills"), filepath.Join(dir, "x.idx")
+	file := write(t, skills, "soup", soup)
+	old(t, skills)
+	o := &skillrouter.ReindexOptions{Options: skillrouter.Options{CacheDir: t.TempDir()}}
+	reindex(t, path, o, skills)
+	o.LastGood = definitions.NewLastGood()
+	if r := reindex(t, path, o, skills); r.Written || o.LastGood.Len() != 1 {
+		t.Errorf("nothing changed: %+v, %d files remembered", r, o.LastGood.Len())
+	}
+	if err := os.WriteFile(file, []byte("---\nname: [\n---\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := reindex(t, path, o, skills); !r.Written || r.Changes.Any() || len(r.Index.Problems()) != 1 {
+		t.Errorf("broken: %+v", r)
 	}
 }
 

@@ -43,11 +43,13 @@ type Options struct {
 	Progress func(done, total int)     // called now and then while texts are embedded; nil: not
 	Built    func(*index.Index, error) // called with each index that was built rather than found, and why it could not be kept; nil: not
 	FS       map[string]fs.FS          // roots that are no directories, by the name given to Open
+	LastGood *definitions.LastGood     // keeps a skill as it was while its file is broken, for catalogs edited in use; nil: it is gone until then. No kept index is used with it
 }
 
 // A Router is a [router.Router] over folders. It is safe for concurrent use.
 type Router struct {
 	*router.Router
+	dirs  []string // those that can be watched
 	close func() error
 }
 
@@ -76,6 +78,7 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 		}
 		o.Embedder = e
 	}
+	saved := len(dirs) == 1 && isIndex(dirs[0], &o)
 	// Before the folders are read, so that a change meanwhile is one to Refresh.
 	stamp, err := o.stamp(ctx, dirs)
 	if err != nil {
@@ -86,6 +89,9 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 		return nil, fmt.Errorf("skillrouter: %w", err)
 	}
 	o.Router.Reload = func(ctx context.Context, old *index.Index) (*index.Index, error) {
+		if saved && !isIndex(dirs[0], &o) { // or it would count as a folder without skills
+			return nil, fmt.Errorf("%s is no index any more", dirs[0])
+		}
 		now, err := o.stamp(ctx, dirs)
 		if err != nil || now == stamp {
 			return old, err
@@ -107,7 +113,8 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Router{r, func() error { return r.Index().Close() }}, nil
+	watched := slices.DeleteFunc(slices.Clone(dirs), func(d string) bool { return o.FS[d] != nil })
+	return &Router{r, watched, func() error { return r.Index().Close() }}, nil
 }
 
 // load opens the one index file of dirs, or makes an index of folders, whose
@@ -123,13 +130,13 @@ func load(ctx context.Context, o *Options, dirs []string, stamp string, old *ind
 		return index.Open(ctx, d, o.Embedder)
 	}
 	var kept string
-	if o.CacheDir != "" && len(o.FS) == 0 {
+	if o.CacheDir != "" && len(o.FS) == 0 && o.LastGood == nil {
 		kept = o.keptFile(dirs, stamp)
 		if ix, err := index.Open(ctx, kept, o.Embedder); err == nil {
 			return ix, nil
 		} // missing, torn or older: it is built again
 	}
-	catalog, err := definitions.Load(ctx, o.roots(dirs), &definitions.Options{Depth: o.Depth, Orders: o.Orders})
+	catalog, err := definitions.Load(ctx, o.roots(dirs), &definitions.Options{Depth: o.Depth, Orders: o.Orders, LastGood: o.LastGood})
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,7 @@ func Load(ctx context.Context, roots []Root, opts *Options) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.LastGood.retain(walks)
 	c := &Catalog{source: &Source{roots: slices.Clone(roots), settings: o, stamp: t.stamp(roots, walks, errs)}}
 	l := overlay{catalog: c, byName: map[string]int{}, byFile: map[string]int{}}
 	for i, r := range roots {
@@ -148,8 +149,9 @@ func (t *tree) read(ctx context.Context, c *candidate, o *settings) parsed {
 	var p parsed
 	if c.problem.Refused {
 		r.problems, r.refused = append(r.problems, c.problem), true
-	} else if data, ok := c.bytes(r); ok {
-		p.skill, p.ok = parse(data, c.folder, o, r)
+	} else {
+		data, ok := c.bytes(r)
+		p.skill, p.ok = c.parseOrRecall(data, ok, o, r)
 	}
 	if c.name == "SKILL.md" && c.problem.Kind != "not-a-file" {
 		l, err := t.list(ctx, c.dir, c.name, c.display, r)

@@ -28,7 +28,7 @@ on a file; --wait waits for the other.`,
   skillrouter route --skills skills.idx "turn this PDF into text"`,
 		Args: verbsOnly, RunE: help,
 	}
-	cmd.AddCommand(a.indexBuildCommand(), a.indexUpdateCommand(), a.indexStatusCommand())
+	cmd.AddCommand(a.indexBuildCommand(), a.indexUpdateCommand(), a.indexWatchCommand(), a.indexStatusCommand())
 	return cmd
 }
 
