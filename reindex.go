@@ -28,6 +28,7 @@ import (
 type ReindexOptions struct {
 	Options
 	Afresh  bool                // build also where nothing seems to have changed, and over the index of another embedder
+	Bundle  bool                // the file holds the definitions too, for where the folders are not; of an update, as before if no dirs are given
 	DryRun  bool                // tell what would be done, without embedding or writing
 	Waiting func(holder string) // told once who else is at the file, before waiting for it; nil: do not wait
 }
@@ -223,6 +224,7 @@ func (r *reindex) rootsOf(dirs []string) ([]definitions.Root, error) {
 			r.Depth = source.Depth()
 		}
 		r.Orders = max(r.Orders, source.Orders())
+		r.Bundle = r.Bundle || r.old.Bundled()
 		dirs = r.old.Places()
 	}
 	for _, d := range dirs {
@@ -250,7 +252,7 @@ func (r *reindex) update(ctx context.Context, c *definitions.Catalog) (err error
 			r.out.Work.Unkept = e
 		}
 	}()
-	o := &index.Options{Progress: r.Progress, Vectors: kept, Work: &r.out.Work}
+	o := &index.Options{Progress: r.Progress, Vectors: kept, Bundle: r.Bundle, Work: &r.out.Work}
 	if r.DryRun {
 		old := r.old
 		if r.Afresh {
@@ -317,7 +319,7 @@ func (r *reindex) stateFile() string {
 
 // seen tells whether the file was made of the folders as they are.
 func (r *reindex) seen(stamp string) bool {
-	if r.CacheDir == "" || len(r.FS) > 0 {
+	if r.CacheDir == "" || len(r.FS) > 0 || r.Bundle { // of documents, which a bundle has, the stamp tells nothing
 		return false
 	}
 	data, err := os.ReadFile(r.stateFile())
@@ -341,7 +343,7 @@ const fresh = 2 * time.Second
 // folders; where a file is so new that it may change within one tick of the
 // clock, it has to.
 func (r *reindex) note(stamp string, c *definitions.Catalog) {
-	if r.CacheDir == "" || len(r.FS) > 0 {
+	if r.CacheDir == "" || len(r.FS) > 0 || r.Bundle {
 		return
 	}
 	for i := range c.Skills {

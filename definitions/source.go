@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -19,6 +20,7 @@ type Source struct {
 	roots    []Root
 	settings settings
 	stamp    [sha256.Size]byte
+	bundled  bool // the roots are those of a bundle
 	closed   atomic.Bool
 }
 
@@ -29,8 +31,11 @@ func (s *Source) Read(ctx context.Context, ref Ref) (*Skill, error) {
 	if ref.Root < 0 || ref.Root >= len(s.roots) {
 		return nil, fmt.Errorf("definitions: no root %d: %w", ref.Root, fs.ErrNotExist)
 	}
-	if isJSONL(s.roots[ref.Root]) {
+	switch list := strings.EqualFold(path.Ext(s.roots[ref.Root].Path), ".jsonl"); {
+	case isJSONL(s.roots[ref.Root]):
 		return s.readLine(ctx, ref)
+	case list && s.bundled && !s.closed.Load():
+		return s.readBundledLine(ref)
 	}
 	t, c, err := s.open(ctx, ref)
 	if err != nil {

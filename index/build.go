@@ -24,6 +24,7 @@ const version = 2
 type Options struct {
 	Progress func(done, total int) // called now and then, never twice at once, with the texts that have a vector; nil: not
 	Vectors  Vectors               // where vectors are kept from build to build; not used with an [AppendEmbedder]; nil: they are not
+	Bundle   bool                  // definitions are part of the index, for where the folders are not
 	Work     *Work                 // filled in, also where Build fails; nil: not
 }
 
@@ -50,6 +51,12 @@ func Build(ctx context.Context, c *definitions.Catalog, e Embedder, opts *Option
 	b := &builder{ix: ix, catalog: c, embedder: e, kept: opts.Vectors, progress: opts.Progress}
 	if opts.Work != nil {
 		defer func() { *opts.Work = b.work }()
+	}
+	if opts.Bundle {
+		var err error
+		if ix.bundle, err = c.Bundle(ctx); err != nil {
+			return nil, fmt.Errorf("index: %w", err)
+		}
 	}
 	if err := b.group(ctx); err != nil {
 		return nil, fmt.Errorf("index: %w", err)

@@ -37,6 +37,7 @@ type meta struct {
 	Roots       []string
 	Depth       int
 	Orders      definitions.Level
+	Bundle      bool // the definitions are the last part
 	Skills      []Skill
 	Domains     []domains.Domain
 	Routing     domains.Routing
@@ -81,6 +82,9 @@ func (ix *Index) write(w io.Writer, dir string) error {
 	if ix.source != nil {
 		m.Roots, m.Depth, m.Orders = ix.rootsFrom(dir), ix.source.Depth(), ix.source.Orders()
 	}
+	if m.Bundle = ix.Bundled(); m.Bundle {
+		m.Roots = ix.source.Roots() // only names
+	}
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -102,6 +106,9 @@ func (ix *Index) write(w io.Writer, dir string) error {
 	e.part(len(ix.lexicon.starts), ix.lexicon.starts)
 	e.part(len(ix.lexicon.docs), ix.lexicon.docs)
 	e.part(len(ix.lexicon.weights), ix.lexicon.weights)
+	if m.Bundle {
+		e.part(len(ix.bundle), ix.bundle)
+	}
 	if e.err != nil {
 		return e.err
 	}
@@ -171,7 +178,8 @@ func (e *FormatError) Hint() string {
 
 // Open reads an index file for use with e, which must be the embedder that it
 // was built with; a nil e leaves that to the caller. Definitions are read from
-// the folders that it was built from, which need not exist to route. The
+// the folders that it was built from, which need not exist to route, or from the
+// file itself if it is a bundle. The
 // checksum, every length and every number is checked before anything is
 // believed: what is not right is a [FormatError]; a file that is not there
 // matches [io/fs.ErrNotExist].
@@ -253,6 +261,9 @@ func decode(data []byte, dir string) (*Index, error) {
 	lx := ix.lexicon
 	terms := part[uint64](d)
 	lx.idf, lx.starts, lx.docs, lx.weights = part[float32](d), part[int32](d), part[int32](d), part[float32](d)
+	if m.Bundle {
+		ix.bundle = part[byte](d)
+	}
 	if d.err != nil {
 		return nil, d.err
 	}
@@ -265,6 +276,10 @@ func decode(data []byte, dir string) (*Index, error) {
 	lx.ids = make(map[uint64]int32, len(terms))
 	for i, h := range terms {
 		lx.ids[h] = int32(i)
+	}
+	if m.Bundle {
+		ix.source, d.err = definitions.OpenBundle(ix.bundle, m.Roots, &definitions.Options{Depth: m.Depth, Orders: m.Orders})
+		return ix, d.err
 	}
 	if len(m.Roots) > 0 {
 		roots := make([]definitions.Root, len(m.Roots))

@@ -57,7 +57,8 @@ type Index struct {
 	summaries    []summaries.Summary // without manual ones
 	counts       definitions.Counts
 	source       *definitions.Source
-	relative     []int // roots of source that a file names relative to itself, although they are absolute now
+	bundle       []byte // the definitions, as definitions.Catalog.Bundle made them; nil if they are only in the folders
+	relative     []int  // roots of source that a file names relative to itself, although they are absolute now
 
 	zero          []float32
 	rows          matrix    // by skill: centroid of its phrases
@@ -233,6 +234,9 @@ func summaryCollection(d *domains.Domain) string { return "summaries/" + d.Name 
 // Source returns what reads the skills again: the roots that the index was built
 // from, and how; nil if it has none. It belongs to the index.
 func (ix *Index) Source() *definitions.Source { return ix.source }
+
+// Bundled tells whether the index holds the definitions itself.
+func (ix *Index) Bundled() bool { return ix.bundle != nil }
 
 // Places returns the roots that the index was built from, as they were given:
 // those that were relative, relative to the current folder.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -26,13 +27,31 @@ import (
 // has none to give.
 func Update(ctx context.Context, old *Index, c *definitions.Catalog, e Embedder, opts *Options) (*Index, *Changes, error) {
 	if old != nil && e != nil && old.embedder == e.ID() && old.digest == digest(c, old.embedder) {
-		return old, nil, nil
+		same, err := old.holds(ctx, c, opts)
+		if err != nil {
+			return nil, nil, err
+		}
+		if same {
+			return old, nil, nil
+		}
 	}
 	ix, err := Build(ctx, c, e, opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	return ix, Compare(old, ix), nil
+}
+
+// holds tells whether the index has the definitions of c, if it is to have any.
+func (ix *Index) holds(ctx context.Context, c *definitions.Catalog, opts *Options) (bool, error) {
+	if opts == nil || !opts.Bundle {
+		return !ix.Bundled(), nil
+	}
+	bundle, err := c.Bundle(ctx)
+	if err != nil {
+		return false, fmt.Errorf("index: %w", err)
+	}
+	return ix.Bundled() && bytes.Equal(bundle, ix.bundle), nil
 }
 
 // A Plan says what [Update] would do.
@@ -45,11 +64,13 @@ type Plan struct {
 // PlanUpdate tells what Update would do with the same arguments, without
 // embedding anything.
 func PlanUpdate(ctx context.Context, old *Index, c *definitions.Catalog, e Embedder, opts *Options) (*Plan, error) {
-	if old != nil && old.embedder == e.ID() && old.digest == digest(c, old.embedder) {
-		return &Plan{}, nil
-	}
 	if opts == nil {
 		opts = &Options{}
+	}
+	if old != nil && old.embedder == e.ID() && old.digest == digest(c, old.embedder) {
+		if same, err := old.holds(ctx, c, opts); err != nil || same {
+			return &Plan{}, err
+		}
 	}
 	b := &builder{ix: &Index{embedder: e.ID(), source: c.Source()}, catalog: c, embedder: e, kept: opts.Vectors}
 	if err := b.group(ctx); err != nil {

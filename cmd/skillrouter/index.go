@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -16,8 +15,8 @@ func (a *app) indexCommand() *cobra.Command {
 		Use:   "index",
 		Short: "Build index files, keep them up to date, or tell what is in one",
 		Long: `index keeps a catalog ready to be routed over in one file, which --skills takes
-in place of the folders. The file holds no definitions: they are read from the
-folders, by the paths that were given when it was built.
+in place of the folders. Definitions are read from the folders, by the paths that
+were given when it was built, unless the file is a --bundle, which holds them too.
 
 A file is replaced at once when the new one is complete: who has it open goes on,
 and a run that fails or is killed leaves the old one. One process at a time works
@@ -62,42 +61,6 @@ func (f *indexFigures) add(t *table) {
 	t.add("problems", f.Problems.String())
 	t.add("embedder", f.Embedder)
 	t.add("fingerprint", f.Fingerprint)
-}
-
-func (a *app) indexStatusCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "status FILE",
-		Short:   "Tell what is in an index file",
-		Example: `  skillrouter index status skills.idx --json`,
-		Args:    arguments(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			start := time.Now()
-			ix, err := index.Open(cmd.Context(), args[0], nil)
-			if err != nil {
-				return err
-			}
-			return errors.Join(a.reportStatus(ix, args[0], time.Since(start)), ix.Close())
-		},
-	}
-}
-
-func (a *app) reportStatus(ix *index.Index, file string, opened time.Duration) error {
-	figures, info, err := newIndexFigures(file, ix)
-	if err != nil {
-		return err
-	}
-	if a.set.json {
-		return writeJSON(a.out, struct {
-			indexFigures
-			Built   time.Time `json:"built"`
-			Seconds float64   `json:"seconds"` // to open it
-		}{figures, info.ModTime().UTC().Truncate(time.Second), opened.Seconds()}, true)
-	}
-	fmt.Fprintf(a.out, "%s: %s, built %s ago, opened in %s\n", clean(file), size(figures.Bytes), age(time.Since(info.ModTime())), took(opened))
-	var t table
-	figures.add(&t)
-	t.write(a.out, "   ", a.width())
-	return nil
 }
 
 // age rounds a long time for people.

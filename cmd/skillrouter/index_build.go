@@ -21,6 +21,7 @@ type reindexing struct {
 	wait     bool
 	dryRun   bool
 	afresh   bool
+	bundle   bool
 	estimate bool
 	price    float64 // per million tokens; 0: not known
 	deadline time.Duration
@@ -47,6 +48,7 @@ or is killed later: the next one goes on from there. --estimate tells beforehand
 how many texts and tokens it would get; only a probe, "hello", is sent to it.`,
 		Example: `  skillrouter index build --skills /opt/skills --skills ./skills --out skills.idx
   skillrouter index build --skills ./skills --out big.idx --embed-model text-embedding-3-small --estimate --price-per-million 0.02
+  skillrouter index build --skills ./skills --out skills.idx --bundle
   skillrouter index build team-a/skills team-b/skills list.jsonl --out indexes --json`,
 		Args: arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -109,6 +111,7 @@ something changed. A file with vectors of another embedder is left as it is.`,
 func (f *reindexing) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.out, "out", "", "`PATH` to write: a file, or a folder for the indexes of several CATALOGs")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait if another process is at the same file, rather than fail")
+	cmd.Flags().BoolVar(&f.bundle, "bundle", false, "put the definitions and their documents that are text into the file, for where the folders are not")
 	cmd.Flags().BoolVar(&f.estimate, "estimate", false, "tell how much there is to embed, without sending a text or writing")
 	cmd.Flags().Float64Var(&f.price, "price-per-million", 0, "`PRICE` of a million tokens, for --estimate")
 	cmd.Flags().DurationVar(&f.deadline, "deadline", 0, "`TIME` after which to give up, such as 10m; what was embedded is kept (default none)")
@@ -238,7 +241,7 @@ func (a *app) reindexOne(ctx context.Context, j *job, e index.Embedder, f *reind
 		Options: skillrouter.Options{
 			Depth: int(a.set.depth), Orders: a.set.level(), Embedder: e, CacheDir: a.cacheDir(), Progress: progress.show,
 		},
-		Afresh: f.afresh, DryRun: f.dryRun || f.estimate,
+		Afresh: f.afresh, Bundle: f.bundle, DryRun: f.dryRun || f.estimate,
 	}
 	if f.wait {
 		o.Waiting = func(holder string) { fmt.Fprintf(a.err, "%s: waiting for %s\n", clean(j.file), clean(holder)) }
