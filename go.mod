@@ -9,6 +9,7 @@ require (
 	github.com/philippgille/chromem-go v0.7.0 // in-process vector store of domain and summary texts
 	github.com/redis/go-redis/v9 v9.23.0 // sessions in Redis or Valkey: pool, TLS, cluster, scripts
 	github.com/sashabaranov/go-openai v1.43.0 // embeddings of endpoints; messages and tools of agents
+	github.com/schollz/progressbar/v3 v3.19.1 // progress of long work, with rate and time left
 	github.com/spf13/cobra v1.10.2 // command line: verbs, flags, help
 	github.com/spf13/pflag v1.0.9 // values of flags, as cobra has them
 	golang.org/x/sys v0.50.0 // which vector instructions the processor has
@@ -26,6 +27,9 @@ require gonum.org/v1/gonum v0.17.0 // L-BFGS and matrix products, for the head
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
+	golang.org/x/term v0.44.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 )

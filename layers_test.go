@@ -82,6 +82,7 @@ func theMap() layering {
 			"github.com/prometheus/client_golang":    {"server"},
 			"github.com/redis/go-redis/v9":           {"cache/redis"},
 			"github.com/sashabaranov/go-openai":      {"embed/openai", "agent", "keeper", "examples/..."},
+			"github.com/schollz/progressbar/v3":      {"cmd/skillrouter"},
 			"github.com/spf13/cobra":                 {"cmd/skillrouter"},
 			"github.com/spf13/pflag":                 {"cmd/skillrouter"},                  // the flags of cobra
 			"golang.org/x/sys":                       {"index"},                            // which vector instructions there are

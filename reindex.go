@@ -122,6 +122,9 @@ func (r *reindex) run(ctx context.Context, dirs []string) (_ *Reindexed, err err
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, release()) }()
+		if err := sweepTorn(r.path); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.openOld(ctx); err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ type Options struct {
 	Router   router.Options            // numbers of routing; its Reload is set by Open
 	Orders   definitions.Level         // what happens to skills whose text gives orders to the agent
 	Depth    int                       // levels of folders below a root that are looked at; 0 means 6, 1: only root/*/SKILL.md
-	CacheDir string                    // where indexes that were built are kept, and found again while nothing changed; "" keeps none
+	CacheDir string                    // where indexes that were built are kept, and found again while nothing changed, for 30 days after they were last used, with vectors of embedders that take their time; "" keeps none
 	Embedder index.Embedder            // nil means the built-in one
 	Progress func(done, total int)     // called now and then while texts are embedded; nil: not
 	Built    func(*index.Index, error) // called with each index that was built rather than found, and why it could not be kept; nil: not
@@ -133,6 +133,7 @@ func load(ctx context.Context, o *Options, dirs []string, stamp string, old *ind
 	if o.CacheDir != "" && len(o.FS) == 0 && o.LastGood == nil {
 		kept = o.keptFile(dirs, stamp)
 		if ix, err := index.Open(ctx, kept, o.Embedder); err == nil {
+			use(kept)
 			return ix, nil
 		} // missing, torn or older: it is built again
 	}
@@ -229,5 +230,6 @@ func (o *Options) keep(ix *index.Index, dirs []string, path string) error {
 			_ = os.Remove(f) // another process may have been faster
 		}
 	}
+	sweep(o.CacheDir, keptBytes)
 	return nil
 }

@@ -126,6 +126,9 @@ func (x *embedding) wait(ctx context.Context) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
+	if x.progress != nil && x.done == 0 {
+		x.progress(0, len(x.texts)) // the first answer may take a while
+	}
 	start := time.Now()
 	defer func() { x.work.Waited += time.Since(start) }()
 	got := func(at []int, vectors [][]float32) error {

@@ -237,6 +237,8 @@ type reindexed struct {
 func (a *app) reindexOne(ctx context.Context, j *job, e index.Embedder, f *reindexing) (_ reindexed, err error) {
 	start := time.Now()
 	progress := a.progress()
+	_, local := e.(index.AppendEmbedder)
+	progress.slow = !local
 	o := &skillrouter.ReindexOptions{
 		Options: skillrouter.Options{
 			Depth: int(a.set.depth), Orders: a.set.level(), Embedder: e, CacheDir: a.cacheDir(), Progress: progress.show,

@@ -201,31 +201,6 @@ func (a *app) short(paths []string) []string {
 	return out
 }
 
-// A progress is a line on a terminal that tells how far long work is.
-type progress struct {
-	a     *app
-	start time.Time
-	shown bool
-}
-
-func (a *app) progress() *progress { return &progress{a: a, start: time.Now()} }
-
-// show updates the line, but not for work that is done in a blink.
-func (p *progress) show(done, total int) {
-	if p.a.tty.err && time.Since(p.start) > 300*time.Millisecond {
-		fmt.Fprintf(p.a.err, "\rindexing: %d of %d texts", done, total)
-		p.shown = true
-	}
-}
-
-// end removes the line.
-func (p *progress) end() {
-	if p.shown {
-		fmt.Fprint(p.a.err, "\r\x1b[K")
-		p.shown = false
-	}
-}
-
 // took rounds a time for people.
 func took(d time.Duration) string {
 	switch {
