@@ -3,7 +3,7 @@
 FUZZTIME ?= 10s
 PYTHON ?= python3
 
-.PHONY: test race vet lint build bench fuzz-short cover distill-test ci
+.PHONY: test race vet lint build bench bench-reindex fuzz-short cover distill-test ci
 
 test:
 	go test ./...
@@ -22,6 +22,10 @@ build:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+# CATALOG=DIR names the skills; ARGS holds more, such as -depth 8.
+bench-reindex:
+	go run ./bench/reindex $(ARGS) $(CATALOG)
 
 # Each fuzz test in turn: the go command takes one at a time.
 fuzz-short:
