@@ -46,17 +46,20 @@ func notNil(names []string) []string {
 	return names
 }
 
-// shownNames is how many names stand in one line of changes.
-const shownNames = 12
+// How many names, and how many moves, stand in one line of changes.
+const (
+	shownNames = 12
+	shownMoves = 3
+)
 
 // add adds the changes to a table.
 func (c *changes) add(t *table) {
-	list := func(what string, names []string) {
+	list := func(what string, names []string, most int) {
 		if len(names) == 0 {
 			return
 		}
-		line := fmt.Sprintf("%d: %s", len(names), strings.Join(cleanAll(names[:min(len(names), shownNames)]), ", "))
-		if more := len(names) - shownNames; more > 0 {
+		line := fmt.Sprintf("%d: %s", len(names), strings.Join(cleanAll(names[:min(len(names), most)]), ", "))
+		if more := len(names) - most; more > 0 {
 			line += fmt.Sprintf(" and %d more", more)
 		}
 		t.add(what, line)
@@ -71,11 +74,11 @@ func (c *changes) add(t *table) {
 	if c.Embedder != "" {
 		t.add("embedder", "another; it was "+clean(c.Embedder))
 	}
-	list("added", c.Added)
-	list("changed", c.Changed)
-	list("removed", c.Removed)
-	list("moved", told(c.Moved))
-	list("refiled", told(c.Refiled))
+	list("added", c.Added, shownNames)
+	list("changed", c.Changed, shownNames)
+	list("removed", c.Removed, shownNames)
+	list("moved", told(c.Moved), shownMoves)
+	list("refiled", told(c.Refiled), shownMoves)
 	if len(t.rows) == 0 {
 		t.add("changed", "no skill: settings, domains or problems")
 	}
