@@ -3,7 +3,8 @@
 // to scores. An [Index] never changes; a changed catalog is a new Index.
 //
 // [Build] makes one from a [definitions.Catalog] and an [Embedder],
-// [Index.WriteFile] and [Open] keep it on disk, [Index.Score] says how well
+// [Update] does so where there is one of an earlier state and tells what is
+// different, [Index.WriteFile] and [Open] keep it on disk, [Index.Score] says how well
 // an utterance fits each domain and skill. Vectors stand twice: the store
 // holds the texts of domains and summaries as documents, for search
 // ([Index.Like]); immutable int8 matrices hold the rows that scoring scans

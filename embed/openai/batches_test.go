@@ -64,14 +64,6 @@ func reversed(w http.ResponseWriter, texts []string) {
 	data(items...)(w, texts)
 }
 
-// slow answers after the patience of one request.
-func slow(w http.ResponseWriter, texts []string) {
-	fmt.Fprint(w, `{"object":"list","data":[`)
-	_ = http.NewResponseController(w).Flush()
-	time.Sleep(100 * time.Millisecond)
-	good(w, texts)
-}
-
 // A storm: most requests fail in one way or another, and still each text has
 // its vector in the end, and none was answered twice.
 func TestBatchesInAStorm(t *testing.T) {
@@ -79,7 +71,7 @@ func TestBatchesInAStorm(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		faults := []reply{
 			body(429, `{"error":{"message":"slow down"}}`, "Retry-After", "3"), body(429, "busy"), body(500, "<html>"), body(503, "later", "Retry-After", "1"),
-			reset, cut(`{"object":"list","data":[`), slow,
+			reset, cut(`{"object":"list","data":[`),
 		}
 		var mu sync.Mutex
 		answered := map[string]int{}
@@ -102,7 +94,7 @@ func TestBatchesInAStorm(t *testing.T) {
 			})
 		}
 		s := serve(t, append(replies, good)...)
-		e, _ := open(t, s, func(o *Options) { o.BatchTexts, o.Timeout, o.Attempts = 7, 15*time.Millisecond, 10 })
+		e, _ := open(t, s, func(o *Options) { o.BatchTexts, o.Attempts = 7, 10 })
 		texts := append(manyTexts(150), " ", "")
 		got, err := collect(t, e, texts)
 		if err != nil {
@@ -121,6 +113,29 @@ func TestBatchesInAStorm(t *testing.T) {
 			if n > 1 {
 				t.Errorf("seed %d: %d times answered: %q", seed, n, text)
 			}
+		}
+	}
+}
+
+// An answer that begins and does not go on is given up, and asked for again.
+func TestBatchesWithSlowBodies(t *testing.T) {
+	gone := make(chan struct{})
+	defer close(gone)
+	hangs := func(w http.ResponseWriter, _ []string) {
+		fmt.Fprint(w, `{"object":"list","data":[`)
+		_ = http.NewResponseController(w).Flush()
+		<-gone
+	}
+	s := serve(t, hangs, hangs, good)
+	e, _ := open(t, s, func(o *Options) { o.BatchTexts, o.Timeout, o.Attempts = 7, 50*time.Millisecond, 50 })
+	texts := manyTexts(20)
+	got, err := collect(t, e, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range texts {
+		if diff := cmp.Diff(whole(text), got[text]); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
 }

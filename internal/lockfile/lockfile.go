@@ -14,7 +14,7 @@ import (
 )
 
 // A Holder is the process that holds a lock. The zero Holder is unknown: it has
-// only just taken the lock.
+// only just taken the lock, or the system lets nobody read who it is.
 type Holder struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
@@ -57,12 +57,10 @@ func Acquire(ctx context.Context, path string, waiting func(Holder)) (*Lock, err
 			h := Holder{PID: os.Getpid(), Start: time.Now().UTC().Truncate(time.Second)}
 			h.Host, _ = os.Hostname() // only to be shown
 			text, err := json.Marshal(h)
-			if err == nil {
-				err = os.WriteFile(path, append(text, '\n'), 0o644)
-			}
 			if err != nil {
 				return nil, errors.Join(err, f.Close())
 			}
+			_ = os.WriteFile(path, append(text, '\n'), 0o644) // Windows refuses it to all: the holder is unknown there
 			return &Lock{f}, nil
 		}
 		if err := f.Close(); err != nil {
@@ -105,8 +103,8 @@ func readHolder(path string) Holder {
 	return h
 }
 
-// Release gives the lock back and removes its file.
+// Release gives the lock back and removes its file, where an open file can be.
 func (l *Lock) Release() error {
-	err := os.Remove(l.file.Path()) // first: once it is unlocked it may be another's
-	return errors.Join(err, l.file.Close())
+	_ = os.Remove(l.file.Path()) // first: once it is unlocked it may be another's
+	return l.file.Close()
 }
