@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"math"
 	"os"
+	"time"
 )
 
 // A segment file: magic, then dimension, length of the embedder's ID, that ID,
@@ -32,7 +33,8 @@ type segment struct {
 	file     *os.File
 	embedder string
 	dim      int
-	head     int // bytes
+	time     time.Time // it was last of use, when it was opened
+	head     int       // bytes
 	keys     [][sha256.Size]byte
 	used     map[int]bool // records got or put
 	scratch  []byte
@@ -99,6 +101,7 @@ func (g *segment) readHead() error {
 	if checksum(head[:end]) != binary.LittleEndian.Uint32(head[end:]) {
 		return errNoSegment
 	}
+	g.time = info.ModTime()
 	g.dim, g.embedder, g.head = int(dim), string(head[len(magic)+8:end]), end+sumSize
 	g.keys = make([][sha256.Size]byte, (info.Size()-int64(g.head))/int64(g.recordSize()))
 	for i := range g.keys {

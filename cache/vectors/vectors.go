@@ -161,6 +161,10 @@ func openShelf(dir, embedder string) (*shelf, error) {
 			continue
 		}
 		s.segments = append(s.segments, g)
+	}
+	// Of several records of a text the newest is used, so that the others age.
+	slices.SortStableFunc(s.segments, func(a, b *segment) int { return a.time.Compare(b.time) })
+	for _, g := range s.segments {
 		for i, key := range g.keys {
 			s.places[key] = spot{g, i}
 		}

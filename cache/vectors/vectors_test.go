@@ -246,6 +246,34 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// A catalog that uses a few vectors of a large segment copies them once, not at
+// each run.
+func TestRunsDoNotGrow(t *testing.T) {
+	dir := t.TempDir()
+	c := open(t, dir, nil)
+	put(t, c, id, texts(0, 100)...)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	size := segments(t, dir)[0].size
+	var after []int64
+	for range 5 {
+		c := open(t, dir, &Options{MaxBytes: size * 19 / 10})
+		get(t, c, id, texts(0, 20)...)
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var total int64
+		for _, f := range segments(t, dir) {
+			total += f.size
+		}
+		after = append(after, total)
+	}
+	if after[4] != after[0] || after[0] <= size {
+		t.Errorf("%d bytes at first, then %v", size, after)
+	}
+}
+
 func TestABoundOfNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir, &Options{MaxBytes: 1})
