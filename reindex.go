@@ -133,21 +133,18 @@ func (r *reindex) run(ctx context.Context, dirs []string) (_ *Reindexed, err err
 	if err != nil {
 		return nil, err
 	}
-	source, err := definitions.NewSource(roots, &definitions.Options{Depth: r.Depth, Orders: r.Orders})
+	scan, err := definitions.Look(ctx, roots, &definitions.Options{Depth: r.Depth, Orders: r.Orders, LastGood: r.LastGood})
 	if err != nil {
 		return nil, err
 	}
-	// Before the folders are read, so that a change meanwhile is seen next time.
-	stamp, err := source.Stamp(ctx)
-	if err != nil {
-		return nil, err
-	}
+	defer scan.Close()
+	stamp := scan.Stamp()
 	remembers := r.LastGood == nil || r.LastGood.Len() > 0 // else the files are read once to be remembered
 	if r.old != nil && !r.Afresh && remembers && r.seen(stamp) {
 		r.out.Index = r.old
 		return &r.out, nil
 	}
-	c, err := definitions.Load(ctx, roots, &definitions.Options{Depth: r.Depth, Orders: r.Orders, LastGood: r.LastGood})
+	c, err := scan.Load(ctx)
 	if err != nil {
 		return nil, err
 	}

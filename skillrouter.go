@@ -12,6 +12,9 @@
 // Session carries the layers over a dialogue. No key, network or service is
 // needed: the embedder, for English and Chinese, is in the binary.
 //
+// [Reindex] keeps an index file up to date with its folders, for programs that
+// open the file.
+//
 // Reading order: definitions, summaries, domains, embed, store, index, cache,
 // router; this package only joins them.
 package skillrouter
