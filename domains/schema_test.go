@@ -32,6 +32,7 @@ func TestSchemaListsTheKeysOfParseFile(t *testing.T) {
 		"domain":   {schema.Defs["domain"], "domains:\n  - x: 1\n    KEY"},
 		"skill":    {schema.Defs["skill"], "skills:\n  s:\n    KEY"},
 		"routing":  {schema.Defs["routing"], "routing:\n  KEY"},
+		"silence":  {schema.Defs["silence"], "lint-off:\n  - x: 1\n    KEY"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
