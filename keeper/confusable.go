@@ -25,6 +25,7 @@ const (
 	alikeBoth   = 1.02 // least sum of the two
 	sameVectors = 0.80 // least cosine of vectors where the languages differ, and so the words
 	nearest     = 3    // pairs told of one skill
+	fewTerms    = 6    // a text with fewer terms of its own is not compared
 )
 
 // A couple is two skills, by their place among those looked at.
@@ -72,6 +73,9 @@ func (l *linter) confusable(ctx context.Context) error {
 		if foreign := text.Limit(a.Description, 1) != text.Limit(b.Description, 1); foreign && p.similarity < sameVectors ||
 			!foreign && (p.words < alikeWords || float64(p.similarity)+p.words < alikeBoth) {
 			continue
+		}
+		if len(words[p.a]) < fewTerms || len(words[p.b]) < fewTerms {
+			continue // a name is no text to compare
 		}
 		if letters(a.Name) == letters(b.Name) {
 			continue // alike-names says it
@@ -193,9 +197,12 @@ func (l *linter) weigh(places []int) []map[string]float64 {
 	}
 	out := make([]map[string]float64, len(places))
 	in := make(map[string]int)
+	kept := make([]int, len(places)) // words that are no template
 	for i := range out {
 		out[i] = make(map[string]float64)
-		for _, t := range text.Terms(own(said[i], stands)) {
+		words := own(said[i], stands)
+		kept[i] = len(words)
+		for _, t := range text.Terms(strings.Join(words, " ")) {
 			if !text.Stop([]byte(t)) && !single(t) {
 				out[i][t] = 1
 			}
@@ -205,6 +212,7 @@ func (l *linter) weigh(places []int) []map[string]float64 {
 		}
 	}
 	for i := range out {
+		l.template(&l.skills[places[i]], len(said[i]), kept[i], out[i], in)
 		for t := range out[i] {
 			idf := math.Log(float64(1+len(places)) / float64(in[t]))
 			out[i][t] = idf * idf // the one word that makes the difference counts for more than several that many have
@@ -213,14 +221,29 @@ func (l *linter) weigh(places []int) []map[string]float64 {
 	return out
 }
 
+// template reports a description most of whose words are a template, while what is left are
+// words of the name and some that many skills use.
+func (l *linter) template(s *subject, words, kept int, own map[string]float64, in map[string]int) {
+	if 2*kept > words {
+		return
+	}
+	name := text.Terms(text.Fold(s.Name))
+	for t := range own {
+		if !slices.Contains(name, t) && in[t] < shared {
+			return
+		}
+	}
+	l.about(s, "template-description", "but for the name, the description stands in others too: "+quote(s.Description), "")
+}
+
 // What makes words a template.
 const (
 	inRow  = 4 // words
 	shared = 4 // texts
 )
 
-// own is a text without its templates.
-func own(words []string, stands map[string]int) string {
+// own returns the words of a text that are no template.
+func own(words []string, stands map[string]int) []string {
 	template := make([]bool, len(words))
 	for at := 0; at+inRow <= len(words); at++ {
 		if stands[strings.Join(words[at:at+inRow], " ")] >= shared {
@@ -229,14 +252,13 @@ func own(words []string, stands map[string]int) string {
 			}
 		}
 	}
-	var b strings.Builder
+	var out []string
 	for i, w := range words {
 		if !template[i] {
-			b.WriteString(w)
-			b.WriteByte(' ')
+			out = append(out, w)
 		}
 	}
-	return b.String()
+	return out
 }
 
 // single tells whether a term is one Chinese character, which tells little.

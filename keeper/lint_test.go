@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"skillrouter/definitions"
 	"skillrouter/embed"
@@ -105,7 +106,7 @@ func TestDescriptions(t *testing.T) {
 	about := []string{"no-when", "no-scope", "long-description", "thin-description", "no-description"}
 	for i, test := range tests {
 		got := slices.DeleteFunc(rulesOf(r, "s"+string(rune('a'+i)), definitions.Warning), func(id string) bool { return !slices.Contains(about, id) })
-		if diff := cmp.Diff(test.want, got); diff != "" {
+		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: %q (-want +got):\n%s", test.name, test.description, diff)
 		}
 	}
@@ -160,7 +161,7 @@ func TestSummariesAndTriggers(t *testing.T) {
 	about := []string{"shared-trigger", "many-triggers", "unsaid-trigger", "no-params", "cut-difference", "long-summary", "long-field"}
 	for skill, rules := range want {
 		got := slices.DeleteFunc(rulesOf(r, skill, definitions.Warning), func(id string) bool { return !slices.Contains(about, id) })
-		if diff := cmp.Diff(rules, got); diff != "" {
+		if diff := cmp.Diff(rules, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", skill, diff)
 		}
 	}
@@ -206,6 +207,22 @@ func TestConfusable(t *testing.T) {
 	}
 	if got := told("differs-from: 'summary-writer: that one writes for the web'"); got != nil {
 		t.Errorf("told although the difference is said: %v", got)
+	}
+}
+
+func TestTemplateDescriptions(t *testing.T) {
+	files := map[string]string{"own/SKILL.md": full("own", "Automate the books of a shop via our gateway: entries, receipts, closing. Use when the month ends.")}
+	for _, n := range []string{"keen", "wiz", "here", "mural", "postgrid"} {
+		files[n+"/SKILL.md"] = full(n, "Automate "+n+" tasks via our gateway of connectors. Always search tools first for current schemas.")
+	}
+	r := lint(t, files, nil)
+	for _, n := range []string{"keen", "own"} {
+		if got, want := slices.Contains(rulesOf(r, n, definitions.Warning), "template-description"), n == "keen"; got != want {
+			t.Errorf("%s: template %v, want %v", n, got, want)
+		}
+	}
+	if i := slices.IndexFunc(r.Findings, func(f keeper.Finding) bool { return f.Rule == "confusable" }); i >= 0 {
+		t.Errorf("templates are called confusable: %+v", r.Findings[i])
 	}
 }
 

@@ -35,6 +35,7 @@ func Rules() []Rule {
 		// Descriptions: what, when, scope, length.
 		{"no-description", fault, "no description", "nothing tells when to use the skill", "add a line description: what it does, then when to use it"},
 		{"thin-description", warning, "a description of a few words, or a placeholder", "too little to be told from other skills by", "say what it does, then when to use it, in users' words"},
+		{"template-description", warning, "a description that is a template with a name in it", "nothing but the name tells it from others", "say what this one does that the others do not, and when"},
 		{"no-when", warning, "a description that says what but not when", "users name their situation, not the skill's subject", "add a second sentence: use when …, in users' words"},
 		{"no-scope", warning, "a list of abilities without a scope", "a list matches everything a little and nothing well", "say for what kind of task, and when"},
 		{"no-what", note, "a description that says when but not what", "the model must guess what it gets", "begin with what the skill does"},
