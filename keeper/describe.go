@@ -161,6 +161,9 @@ func (l *linter) listed(d string) int {
 
 // summarise looks at the summary (C3 to C7).
 func (l *linter) summarise(s *subject) {
+	if s.Summary.Manual {
+		return // it is never shown
+	}
 	for _, f := range summaries.Check(&s.Summary) {
 		switch {
 		case f.Field == "summary" && s.Summary.Text == "":
