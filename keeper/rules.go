@@ -60,6 +60,10 @@ func Rules() []Rule {
 		{"languages", warning, "a language of users that skills have no words in", "words match only within a language", "add triggers in that language"},
 		{"unknown-language", warning, "a language of users that the embedder does not know", "only words that are the same letter by letter match", "take a multilingual embedder: --embed-model"},
 
+		// What a change did, see Compare.
+		{"taken-trigger", warning, "a trigger that led to its skill before the change and leads to another now", "a new skill that takes what others are asked for makes the catalog worse", "make the summary of the new skill narrower, or say in not-for what is the other's"},
+		{"lost-utterance", warning, "an utterance that led to a right skill before the change and does not now", "a new skill that takes what others are asked for makes the catalog worse", "make the summary of the new skill narrower, or say in not-for what is the other's"},
+
 		// Skills beside each other.
 		{"confusable", warning, "two skills that are alike, and nothing says how they differ", "the wrong one of them is loaded", "say the difference in metadata.differs-from or not-for, or merge them"},
 		{"same-summary", warning, "two skills with the same summary", "nothing decides between them", "merge them, or say in each what sets it apart"},

@@ -24,10 +24,15 @@ type lintFlags struct {
 	only       []string
 	languages  string
 	cases      string
+	against    string
 	coreTokens int
 	all        bool
 	rules      bool
 	sarif      bool
+
+	utterances []keeper.Utterance // of cases
+	spoken     []string           // languages of users
+	change     *keeper.Comparison // what came of against
 }
 
 func (a *app) lintCommand() *cobra.Command {
@@ -51,32 +56,37 @@ the folder
 or in a SKILL.md, below metadata:  lint-off: "no-not-for: it takes any PDF"
 Silences without a reason, and those of nothing, are findings themselves.
 
+With --against BASE it tells what a change did: which triggers of others, and which
+utterances of --cases, led to the right skill before and lead to another now, and which
+findings are new; those that BASE has too are left out.
+
 The exit status is 1 when a finding is as severe as --fail-on or worse, else 0.`,
 		Example: `  skillrouter lint --skills ./skills
   skillrouter lint --skills ./skills --only confusable --all
   skillrouter lint --skills ./skills --languages en,zh --fail-on error
   skillrouter lint --skills ./skills --sarif > lint.sarif
+  git worktree add ../before main && skillrouter lint --skills ./skills --against ../before/skills --cases cases.jsonl
   skillrouter lint --rules`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(onlyOne(cmd, "rules", "sarif"), onlyOne(cmd, "json", "sarif"), onlyOne(cmd, "languages", "cases")); err != nil {
+			if err := errors.Join(onlyOne(cmd, "rules", "sarif"), onlyOne(cmd, "json", "sarif"), onlyOne(cmd, "against", "rules")); err != nil {
 				return err
 			}
 			if flags.rules {
 				return a.writeRules()
 			}
-			languages, err := flags.spoken()
-			if err != nil {
+			if err := flags.read(); err != nil {
 				return err
 			}
-			return a.with(cmd.Context(), true, func(c *catalog) error { return a.lint(cmd.Context(), c, &flags, languages) })
+			return a.with(cmd.Context(), true, func(c *catalog) error { return a.lint(cmd.Context(), c, &flags) })
 		},
 	}
 	f := cmd.Flags()
 	f.Var(&flags.failOn, "fail-on", "the least severity that makes the exit status 1: error, warning or note")
 	f.StringArrayVar(&flags.only, "only", nil, "report findings of `RULE` alone; may repeat")
 	f.StringVar(&flags.languages, "languages", "", "`LIST` of the languages that users write in, such as en,zh")
-	f.StringVar(&flags.cases, "cases", "", "`FILE` of utterances as eval takes it, to tell the languages by")
+	f.StringVar(&flags.cases, "cases", "", "`FILE` of utterances as eval takes it, to tell the languages by, and for --against")
+	f.StringVar(&flags.against, "against", "", "`BASE` to compare with: the folder, .jsonl catalog or saved index before a change")
 	f.IntVar(&flags.coreTokens, "core-tokens", 0, "how many tokens `N` a definition may have (default 4000)")
 	f.BoolVar(&flags.all, "all", false, "show all findings of a rule, also silenced ones")
 	f.BoolVar(&flags.sarif, "sarif", false, "write SARIF 2.1.0, for code hosts and editors")
@@ -84,38 +94,43 @@ The exit status is 1 when a finding is as severe as --fail-on or worse, else 0.`
 	return cmd
 }
 
-// spoken are the languages of users, by flag or by their utterances.
-func (f *lintFlags) spoken() ([]string, error) {
-	known := keeper.Languages()
+// read reads the cases and, by flag or by them, tells the languages of users.
+func (f *lintFlags) read() error {
 	if f.cases != "" {
 		file, err := os.Open(f.cases)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer file.Close()
 		set, err := eval.Read(file, f.cases)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		var utterances []string
 		for i := range set.Cases {
-			utterances = append(utterances, set.Cases[i].Text)
+			f.utterances = append(f.utterances, keeper.Utterance{Text: set.Cases[i].Text, Skills: set.Cases[i].Skills})
 		}
 		for i := range set.Dialogues {
 			for _, t := range set.Dialogues[i].Turns {
-				utterances = append(utterances, t.User)
+				f.utterances = append(f.utterances, keeper.Utterance{Text: t.User, Skills: t.Skills})
 			}
 		}
-		return keeper.LanguagesOf(utterances), nil
 	}
-	var languages []string
+	if f.languages == "" {
+		texts := make([]string, len(f.utterances))
+		for i := range f.utterances {
+			texts[i] = f.utterances[i].Text
+		}
+		f.spoken = keeper.LanguagesOf(texts)
+		return nil
+	}
+	known := keeper.Languages()
 	for _, lang := range strings.FieldsFunc(f.languages, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if !slices.Contains(known, lang) {
-			return nil, &useError{fmt.Errorf("--languages %s: unknown language", lang), "known are " + strings.Join(known, ", ")}
+			return &useError{fmt.Errorf("--languages %s: unknown language", lang), "known are " + strings.Join(known, ", ")}
 		}
-		languages = append(languages, lang)
+		f.spoken = append(f.spoken, lang)
 	}
-	return languages, nil
+	return nil
 }
 
 // load reads the folders of c anew, with bodies and documents; nil for a saved index.
@@ -134,19 +149,15 @@ func (a *app) load(ctx context.Context, c *catalog) (*definitions.Catalog, error
 	return definitions.Load(ctx, roots, &definitions.Options{Depth: int(a.set.depth), Orders: a.set.level()})
 }
 
-func (a *app) lint(ctx context.Context, c *catalog, flags *lintFlags, languages []string) error {
-	loaded, err := a.load(ctx, c)
+func (a *app) lint(ctx context.Context, c *catalog, flags *lintFlags) error {
+	report, err := a.look(ctx, c, flags)
 	if err != nil {
 		return err
 	}
-	if loaded != nil {
-		defer loaded.Source().Close()
-	}
-	report, err := keeper.Lint(ctx, c.Index(), &keeper.LintOptions{
-		Catalog: loaded, Embedder: c.embedder, Languages: languages, CoreTokens: flags.coreTokens, Allow: a.set.allow(),
-	})
-	if err != nil {
-		return err
+	if flags.against != "" {
+		if err := a.compare(ctx, c, flags, report); err != nil {
+			return err
+		}
 	}
 	for _, id := range flags.only {
 		if !slices.ContainsFunc(keeper.Rules(), func(r keeper.Rule) bool { return r.ID == id }) && !slices.ContainsFunc(report.Findings, func(f keeper.Finding) bool { return f.Rule == id }) {
@@ -162,7 +173,7 @@ func (a *app) lint(ctx context.Context, c *catalog, flags *lintFlags, languages 
 	case flags.sarif:
 		err = keeper.WriteSARIF(a.out, report, moduleVersion())
 	case a.set.json:
-		err = a.writeLintJSON(report)
+		err = a.writeLintJSON(report, flags.change)
 	default:
 		a.writeLint(report, flags.all)
 	}
@@ -177,6 +188,20 @@ func (a *app) lint(ctx context.Context, c *catalog, flags *lintFlags, languages 
 		return errFindings
 	}
 	return nil
+}
+
+// look lints one catalog.
+func (a *app) look(ctx context.Context, c *catalog, flags *lintFlags) (*keeper.Report, error) {
+	loaded, err := a.load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if loaded != nil {
+		defer loaded.Source().Close()
+	}
+	return keeper.Lint(ctx, c.Index(), &keeper.LintOptions{
+		Catalog: loaded, Embedder: c.embedder, Languages: flags.spoken, CoreTokens: flags.coreTokens, Allow: a.set.allow(),
+	})
 }
 
 // writeRules lists the rules.
@@ -216,7 +241,7 @@ type lintFinding struct {
 	Silenced string               `json:"silenced"`
 }
 
-func (a *app) writeLintJSON(r *keeper.Report) error {
+func (a *app) writeLintJSON(r *keeper.Report, change *keeper.Comparison) error {
 	list := func(from []keeper.Finding) []lintFinding {
 		out := []lintFinding{}
 		for _, f := range from {
@@ -231,7 +256,8 @@ func (a *app) writeLintJSON(r *keeper.Report) error {
 		Findings []lintFinding  `json:"findings"`
 		Silenced []lintFinding  `json:"silenced"`
 		Skipped  []string       `json:"skipped"`
-	}{lintSeverities(r.Findings), r.Figures, list(r.Findings), list(r.Silenced), orEmpty(r.Skipped)}, true)
+		Against  *lintChange    `json:"against,omitempty"`
+	}{lintSeverities(r.Findings), r.Figures, list(r.Findings), list(r.Silenced), orEmpty(r.Skipped), newLintChange(change)}, true)
 }
 
 func lintSeverities(found []keeper.Finding) severities {

@@ -175,7 +175,7 @@ The exit status is 1 when a finding is as severe as --fail-on or worse, else 0.`
   skillrouter summaries check --skills ./skills --fail-on note`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd.Context(), true, func(c *catalog) error { return a.lint(cmd.Context(), c, &flags, nil) })
+			return a.with(cmd.Context(), true, func(c *catalog) error { return a.lint(cmd.Context(), c, &flags) })
 		},
 	}
 	cmd.Flags().Var(&flags.failOn, "fail-on", "the least severity that makes the exit status 1: error, warning or note")
