@@ -21,6 +21,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"skillrouter/router"
 )
 
 func main() { os.Exit(run()) }
@@ -44,6 +46,8 @@ type app struct {
 	env func(string) string
 	tty terminals
 	set settings
+
+	observe func(*catalog) (router.Observer, error) // of sessions of the catalog that is opened; nil: none
 }
 
 // terminals says which streams are for a person.
@@ -212,7 +216,7 @@ as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &useError{err, helpHint(cmd)} })
 	a.flags(root.PersistentFlags())
-	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.replayCommand(), a.lintCommand(), a.exportCommand(), a.summariesCommand(), a.indexCommand(), a.versionCommand())
+	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.replayCommand(), a.lintCommand(), a.exportCommand(), a.summariesCommand(), a.healthCommand(), a.indexCommand(), a.versionCommand())
 	inOrder(root)
 	return root
 }
