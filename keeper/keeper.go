@@ -3,7 +3,8 @@
 //
 // [Lint] looks at a catalog and says what in it leads to wrong routes, what other tools
 // refuse and what no agent will ever read: each finding with its rule, a reason and what to
-// do. [WriteSARIF] writes findings for code hosts and editors. [Compare] tells what a change
+// do. [WriteSARIF] writes findings for code hosts and editors, [WriteHTML] for a browser, with a
+// map of domains and skills. [Compare] tells what a change
 // of a catalog does to the skills that were there before.
 //
 // [Export], [DraftSummaries] and package domains lead from a flat list of skills to layers.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"skillrouter/eval"
 	"skillrouter/examples"
 	"skillrouter/index"
+	"skillrouter/internal/atomicfile"
 	"skillrouter/keeper"
 )
 
@@ -29,6 +31,7 @@ type lintFlags struct {
 	all        bool
 	rules      bool
 	sarif      bool
+	html       string
 
 	utterances []keeper.Utterance // of cases
 	spoken     []string           // languages of users
@@ -65,6 +68,7 @@ The exit status is 1 when a finding is as severe as --fail-on or worse, else 0.`
   skillrouter lint --skills ./skills --only confusable --all
   skillrouter lint --skills ./skills --languages en,zh --fail-on error
   skillrouter lint --skills ./skills --sarif > lint.sarif
+  skillrouter lint --skills ./skills --html lint.html
   git worktree add ../before main && skillrouter lint --skills ./skills --against ../before/skills --cases cases.jsonl
   skillrouter lint --rules`,
 		Args: arguments(cobra.NoArgs),
@@ -90,6 +94,7 @@ The exit status is 1 when a finding is as severe as --fail-on or worse, else 0.`
 	f.IntVar(&flags.coreTokens, "core-tokens", 0, "how many tokens `N` a definition may have (default 4000)")
 	f.BoolVar(&flags.all, "all", false, "show all findings of a rule, also silenced ones")
 	f.BoolVar(&flags.sarif, "sarif", false, "write SARIF 2.1.0, for code hosts and editors")
+	f.StringVar(&flags.html, "html", "", "write the report with a map of domains and skills to `FILE` too, one page that needs no network")
 	f.BoolVar(&flags.rules, "rules", false, "list the rules")
 	return cmd
 }
@@ -169,6 +174,11 @@ func (a *app) lint(ctx context.Context, c *catalog, flags *lintFlags) error {
 		report.Findings = slices.DeleteFunc(report.Findings, other)
 		report.Silenced = slices.DeleteFunc(report.Silenced, other)
 	}
+	if flags.html != "" {
+		if err := a.writeLintPage(c, report, flags.html); err != nil {
+			return err
+		}
+	}
 	switch {
 	case flags.sarif:
 		err = keeper.WriteSARIF(a.out, report, moduleVersion())
@@ -187,6 +197,18 @@ func (a *app) lint(ctx context.Context, c *catalog, flags *lintFlags) error {
 	if slices.ContainsFunc(report.Findings, func(f keeper.Finding) bool { return f.Severity >= worst }) {
 		return errFindings
 	}
+	return nil
+}
+
+// writeLintPage writes a report to a file as a page.
+func (a *app) writeLintPage(c *catalog, report *keeper.Report, path string) error {
+	title := "Lint of " + strings.Join(a.short(c.places), ", ")
+	const mode = 0o644
+	err := atomicfile.Replace(path, mode, func(w io.Writer) error { return keeper.WriteHTML(w, report, c.Index(), title) })
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	fmt.Fprintf(a.err, "wrote %s\n", clean(path))
 	return nil
 }
 
