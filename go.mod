@@ -7,7 +7,7 @@ require (
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // bounded caches beneath sessions and bodies
 	github.com/philippgille/chromem-go v0.7.0 // in-process vector store of domain and summary texts
 	github.com/redis/go-redis/v9 v9.23.0 // sessions in Redis or Valkey: pool, TLS, cluster, scripts
-	github.com/sashabaranov/go-openai v1.43.0 // embeddings of endpoints; messages and tools of agents
+	github.com/sashabaranov/go-openai v1.43.0 // embeddings and chats of endpoints; messages and tools of agents
 	github.com/spf13/cobra v1.10.2 // command line: verbs, flags, help
 	github.com/spf13/pflag v1.0.9 // values of flags, as cobra has them
 	golang.org/x/sys v0.50.0 // which vector instructions the processor has

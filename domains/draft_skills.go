@@ -60,7 +60,7 @@ func DraftSkills(drafts []SkillDraft, existing []byte) ([]byte, error) {
 }
 
 // draftedBy marks what DraftSkills adds.
-const draftedBy = `Drafted by "skillrouter summaries draft": edit as you like.`
+const draftedBy = "Drafted by skillrouter: edit as you like."
 
 // putSkills puts lines, without indent, into the skills of a file.
 func putSkills(lines string, existing []byte) ([]byte, error) {

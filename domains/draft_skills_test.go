@@ -20,7 +20,7 @@ func someDrafts() []SkillDraft {
 }
 
 func TestDraftSkills(t *testing.T) {
-	const added = `  # Drafted by "skillrouter summaries draft": edit as you like.
+	const added = `  # Drafted by skillrouter: edit as you like.
   "read: rows":
     # no limit is said
     # triggers: [a row, "b: c"]

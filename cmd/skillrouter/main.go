@@ -216,7 +216,7 @@ as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &useError{err, helpHint(cmd)} })
 	a.flags(root.PersistentFlags())
-	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.replayCommand(), a.lintCommand(), a.exportCommand(), a.summariesCommand(), a.healthCommand(), a.indexCommand(), a.versionCommand())
+	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.replayCommand(), a.lintCommand(), a.exportCommand(), a.summariesCommand(), a.healthCommand(), a.enrichCommand(), a.indexCommand(), a.versionCommand())
 	inOrder(root)
 	return root
 }
