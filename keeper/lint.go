@@ -257,6 +257,9 @@ func (l *linter) domains() {
 	for _, f := range domains.Check(ds, &domains.CheckOptions{Items: l.ix.Items(all), IndexLimit: l.ix.Routing().IndexLimit}) {
 		id := f.Kind
 		if id == "no-description" {
+			if d, ok := l.ix.LookupDomain(f.Domain); ok && len(ds[d].Members) == 0 {
+				continue // it has no line in the index
+			}
 			id = "bare-domain"
 		}
 		l.found = append(l.found, Finding{Rule: id, Severity: f.Severity, Domain: f.Domain, What: f.What, Fix: cmp.Or(f.Fix, l.rules[id].Fix)})
