@@ -12,7 +12,7 @@ require (
 	github.com/philippgille/chromem-go v0.7.0 // in-process vector store of domain and summary texts
 	github.com/redis/go-redis/v9 v9.23.0 // sessions in Redis or Valkey: pool, TLS, cluster, scripts
 	github.com/rogpeppe/go-internal v1.14.1 // differences of settings; in tests testscript, scripts of the command line
-	github.com/sashabaranov/go-openai v1.43.0 // embeddings of endpoints; messages and tools of agents
+	github.com/sashabaranov/go-openai v1.43.0 // embeddings and chats of endpoints; messages and tools of agents
 	github.com/schollz/progressbar/v3 v3.19.1 // progress of long work, with rate and time left
 	github.com/spf13/cobra v1.10.2 // command line: verbs, flags, help
 	github.com/spf13/pflag v1.0.9 // values of flags, as cobra has them

@@ -117,6 +117,9 @@ type Skill struct {
 	FromSummary bool     // may be called without layer 3
 	Frequent    bool     // its parameter hint is shown with the summary
 	Manual      bool     // only by name, never routed to; also disable-model-invocation
+	LintOff     []string // rules of lint that are silenced here, each as "rule: reason"
+
+	Foreign []string // keys at the top that the Agent Skills specification does not have, as written, but for unknown ones
 
 	Core      string   // the body up to a line "<!-- extended -->"; the whole body when there is none
 	Extension string   // the body after that line

@@ -14,8 +14,19 @@ import (
 // A front is front matter by key: lower case, "_" read as "-". Keys of ours
 // below metadata stand beside those at the top.
 type front struct {
-	values map[string]field
-	r      *report
+	values  map[string]field
+	foreign []string // keys at the top that other tools may refuse
+	r       *report
+}
+
+// specified reports whether a key at the top is one of the Agent Skills
+// specification.
+func specified(key string) bool {
+	switch key {
+	case "name", "description", "license", "compatibility", "metadata", "allowed-tools":
+		return true
+	}
+	return false
 }
 
 // ownKeys are the keys that a [Skill] is filled from. Those marked may also
@@ -24,7 +35,7 @@ func ownKeys() map[string]bool {
 	return map[string]bool{
 		"name": false, "description": false, "metadata": false, "when-to-use": false, "disable-model-invocation": true,
 		"summary": true, "not-for": true, "differs-from": true, "params": true, "triggers": true, "domains": true,
-		"from-summary": true, "frequent": true, "manual": true,
+		"from-summary": true, "frequent": true, "manual": true, "lint-off": true,
 	}
 }
 
@@ -49,12 +60,16 @@ func gather(all []field, r *report) *front {
 	for _, x := range all {
 		key := normalKey(x.key)
 		_, known := own[key]
+		passed := known || slices.Contains(foreign, key)
+		if passed && !specified(key) && !slices.Contains(f.foreign, x.key) {
+			f.foreign = append(f.foreign, x.key)
+		}
 		switch {
 		case known:
 			if x.key != key && strings.EqualFold(x.key, key) {
 				r.add(Note, "key-case", x.line, fmt.Sprintf("key %s is written %s", key, x.key), "write it in lower case")
 			}
-		case slices.Contains(foreign, key):
+		case passed:
 			continue
 		default:
 			if meant := nearKey(key, own); meant != "" {

@@ -228,6 +228,7 @@ func fill(s *Skill, all []field, folder string, found bool, o *settings, r *repo
 	s.FromSummary, s.Frequent = f.flag("from-summary"), f.flag("frequent")
 	manual, off := f.flag("manual"), f.flag("disable-model-invocation")
 	s.Manual = manual || off
+	s.LintOff, s.Foreign = f.list("lint-off"), f.foreign
 	s.Uses = addUses(s.Uses, f.text("when-to-use"))
 }
 

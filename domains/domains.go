@@ -6,7 +6,7 @@
 // [AppendIndex] renders the index a model reads. For skills that nothing files, [Cluster]
 // proposes domains and [Draft] writes them down for a person to edit; [Check] lists what is
 // to be said about the domains there are, [Schema] is for editors. The file holds domains,
-// overrides of summary fields, and routing numbers, nothing else, and every part may be
+// overrides of summary fields, routing numbers, what lint leaves out, nothing else, and every part may be
 // left out:
 //
 //	domains:
@@ -37,6 +37,11 @@
 //	  stalled-turns: 2
 //	  index-limit: 500
 //	  mode: auto                                   # auto, flat or layered
+//
+//	lint-off:                                      # findings that are not to be reported, and why
+//	  - rule: no-not-for
+//	    skills: [pdf-text]                         # or domains; neither: all
+//	    reason: it takes any PDF
 //
 // The file is read strictly: it comes with a folder that may have been cloned, so anything
 // else in it, above all an endpoint, a key, a listener or a store, is an error with its line.

@@ -64,7 +64,7 @@ func Draft(p *Proposal, existing []byte) ([]byte, error) {
 
 // keeps reports whether after says all that before does.
 func keeps(before, after *File) bool {
-	if before.Routing != after.Routing || len(after.Domains) < len(before.Domains) || len(before.Skills) != len(after.Skills) {
+	if before.Routing != after.Routing || len(before.LintOff) != len(after.LintOff) || len(after.Domains) < len(before.Domains) || len(before.Skills) != len(after.Skills) {
 		return false
 	}
 	for name, o := range before.Skills {

@@ -10,8 +10,19 @@ type File struct {
 	Domains []FileDomain                  // in file order, distinct names
 	Skills  map[string]summaries.Override // by skill name
 	Routing Routing
+	LintOff []Silence
 
 	skillsAt map[string]position // where each skill of Skills is named
+}
+
+// A Silence is an entry of lint-off: findings of a rule that are not to be reported.
+type Silence struct {
+	Rule    string
+	Skills  []string // those it is about; with Domains both nil: all of the catalog
+	Domains []string
+	Reason  string // "" if the file gives none
+	File    string // as problems call it
+	Line    int
 }
 
 // A FileDomain is one domain as skillrouter.yaml names it.
@@ -82,6 +93,7 @@ func Merge(files ...*File) *File {
 			out.skillsAt[name] = f.skillsAt[name]
 		}
 		out.Routing.overlay(&f.Routing)
+		out.LintOff = append(out.LintOff, f.LintOff...)
 	}
 	return out
 }

@@ -221,11 +221,13 @@ func (p *parser) file(f *File, root *yaml.Node) {
 			p.skills(f, value)
 		case "routing":
 			p.routing(&f.Routing, value)
+		case "lint-off":
+			f.LintOff = p.silences(value)
 		default:
 			return false
 		}
 		return true
-	}, "domains", "skills", "routing")
+	}, "domains", "skills", "routing", "lint-off")
 }
 
 // mapping calls read for each key of n, in kebab case, once. read returns false for a key
@@ -458,6 +460,43 @@ func (p *parser) between(n *yaml.Node, key string, least, most float64) float64 
 		return 0
 	}
 	return v
+}
+
+// silences reads the list of lint-off. That a reason is missing is for lint to tell.
+func (p *parser) silences(n *yaml.Node) []Silence {
+	if isNull(n) {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		p.fail(n.Line, "config-type", `write "- rule: …" for each rule`, "lint-off must be a list, not %s", kindName(n))
+		return nil
+	}
+	var out []Silence
+	for _, item := range n.Content {
+		s := Silence{File: p.path, Line: item.Line}
+		p.mapping(item, "an entry of lint-off", func(key string, value *yaml.Node) bool {
+			switch key {
+			case "rule":
+				s.Rule = p.text(value, key)
+			case "skills":
+				s.Skills, _ = p.list(value, key)
+			case "domains":
+				s.Domains, _ = p.list(value, key)
+			case "reason":
+				s.Reason = p.text(value, key)
+			default:
+				return false
+			}
+			return true
+		}, "rule", "skills", "domains", "reason")
+		switch {
+		case s.Rule != "":
+			out = append(out, s)
+		case item.Kind == yaml.MappingNode:
+			p.fail(item.Line, "config-value", "name a rule; `skillrouter lint --rules` lists them", "an entry of lint-off without a usable rule; it is not used")
+		}
+	}
+	return out
 }
 
 // text reads a text as one line; "" and a problem if n is something else. Hidden characters

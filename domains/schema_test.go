@@ -33,6 +33,7 @@ func TestSchemaListsTheKeysOfParseFile(t *testing.T) {
 		"skill":       {schema.Defs["skill"], "skills:\n  s:\n    KEY"},
 		"routing":     {schema.Defs["routing"], "routing:\n  KEY"},
 		"calibration": {schema.Defs["calibration"], "routing:\n  calibration:\n    slope: 1\n    KEY"},
+		"silence":     {schema.Defs["silence"], "lint-off:\n  - x: 1\n    KEY"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -132,6 +132,22 @@ func parse(s *definitions.Skill) parts {
 	return p
 }
 
+// Parts is a description taken apart. Its texts are those of the author, without markup.
+type Parts struct {
+	Can     []string // what the skill can do, a clause each
+	When    []string // when to use it: the scene without "use"
+	Lists   []string // lists of triggers
+	NotFor  string   // "" if nothing says so
+	Differs string   // which other skill to take for what; "" if nothing says so
+}
+
+// Read takes the description of s apart as Of does: its lead where it has none. It knows
+// the usual forms of English and Chinese.
+func Read(s *definitions.Skill) Parts {
+	p := parse(s)
+	return Parts{p.can, p.when, p.lists, p.not, p.differs}
+}
+
 // Affirmed returns description without the clauses that say what a skill is not
 // for, or it as it is if there are none. Whoever compares texts would take what
 // they name for what the skill does.

@@ -244,3 +244,17 @@ func BenchmarkOf(b *testing.B) {
 		})
 	}
 }
+
+func TestReadTakesADescriptionApart(t *testing.T) {
+	got := Read(&definitions.Skill{
+		Name:        "pdf-text",
+		Description: "Extracts text from PDF files. Use when a user wants to quote a document. Do not use for images. Triggers: read a PDF, PDF to text",
+	})
+	want := Parts{
+		Can: []string{"Extracts text from PDF files"}, When: []string{"when a user wants to quote a document"},
+		Lists: []string{"read a PDF, PDF to text"}, NotFor: "images",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("parts (-want +got):\n%s", diff)
+	}
+}

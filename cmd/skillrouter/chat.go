@@ -16,6 +16,7 @@ import (
 	"skillrouter/eval"
 	"skillrouter/index"
 	"skillrouter/internal/text"
+	"skillrouter/keeper"
 	"skillrouter/router"
 )
 
@@ -36,6 +37,7 @@ const chatHelp = `type an utterance to route it, the number or name of a domain 
 
 func (a *app) chatCommand() *cobra.Command {
 	var all bool
+	var usage string
 	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Route the utterances of one dialogue, turn by turn",
@@ -43,6 +45,10 @@ func (a *app) chatCommand() *cobra.Command {
 each it tells what matched and by which rule, and what is in the prompt, layer by
 layer: the index, the summaries and definitions that came (+), stayed (=) and
 went (-), and what they cost in tokens beside the summaries of all skills.
+
+Which skills are loaded, used and rejected, and when, is noted for health, in a file
+of your own; what is said is not. --no-cache notes nothing, nor does the built-in
+example catalog.
 
 ` + chatHelp,
 		Example: `  skillrouter chat --skills ./skills
@@ -52,6 +58,23 @@ went (-), and what they cost in tokens beside the summaries of all skills.
 			if a.set.json {
 				return &useError{fmt.Errorf("chat writes no JSON"), "`skillrouter route --json -` reads utterances from stdin"}
 			}
+			var noted *keeper.Usage
+			a.observe = func(c *catalog) (router.Observer, error) {
+				path, err := a.usagePath(c, usage)
+				if path == "" || err != nil {
+					return nil, err
+				}
+				noted, err = keeper.OpenUsage(path, nil)
+				return noted, err
+			}
+			defer func() {
+				if noted == nil {
+					return
+				}
+				if err := noted.Close(); err != nil {
+					fmt.Fprintf(a.err, "the use of skills is not noted: %v\n", err) // that is no failure of the dialogue
+				}
+			}()
 			return a.with(cmd.Context(), true, func(c *catalog) error {
 				s, err := c.Session("chat", &router.SessionOptions{Allow: a.set.allow()})
 				if err != nil {
@@ -67,6 +90,7 @@ went (-), and what they cost in tokens beside the summaries of all skills.
 			})
 		},
 	}
+	cmd.Flags().StringVar(&usage, "usage", "", "`FILE` that the use of skills is noted in, for health (default beside the kept indexes)")
 	cmd.Flags().BoolVar(&all, "all", false, "fold nothing: every domain that was scored, every skill with its summary")
 	return cmd
 }

@@ -23,6 +23,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"skillrouter/router"
 )
 
 func main() { os.Exit(run()) }
@@ -47,8 +49,9 @@ type app struct {
 	tty terminals
 	set settings
 
-	global *pflag.FlagSet // the flags that all verbs have
-	log    *slog.Logger   // of verbs that serve; nil: none
+	global  *pflag.FlagSet                          // the flags that all verbs have
+	log     *slog.Logger                            // of verbs that serve; nil: none
+	observe func(*catalog) (router.Observer, error) // of sessions of the catalog that is opened; nil: none
 }
 
 // terminals says which streams are for a person.
@@ -222,7 +225,7 @@ as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &useError{err, helpHint(cmd)} })
 	a.global = root.PersistentFlags()
 	a.flags(a.global)
-	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.tuneCommand(), a.replayCommand(), a.indexCommand(), a.hookCommand(), a.trustCommand(), a.mcpCommand(), a.versionCommand())
+	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.tuneCommand(), a.replayCommand(), a.lintCommand(), a.exportCommand(), a.summariesCommand(), a.healthCommand(), a.enrichCommand(), a.indexCommand(), a.hookCommand(), a.trustCommand(), a.mcpCommand(), a.versionCommand())
 	inOrder(root)
 	return root
 }

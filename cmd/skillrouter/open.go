@@ -100,6 +100,11 @@ func (a *app) openPlaces(ctx context.Context, c *catalog, o *skillrouter.Options
 		return err
 	}
 	o.Embedder = c.embedder
+	if a.observe != nil {
+		if o.Router.Observer, err = a.observe(c); err != nil {
+			return err
+		}
+	}
 	if o.CacheDir = a.cacheDir(); c.builtIn {
 		o.CacheDir = "" // nothing of it is worth keeping
 	}

@@ -98,29 +98,37 @@ func (p *endpoint) bulk(limited time.Duration, atATime int) patience {
 	return patience{attempts: attempts, limited: limited, timeout: p.timeout * time.Duration(atATime), gated: true}
 }
 
-// post has the texts embedded, repeating the request where that may help. It
-// gives up early if the pause would outlast ctx: whoever waits for a turn has
-// better use of the time.
-func (p *endpoint) post(ctx context.Context, texts []string, with patience) ([]api.Embedding, error) {
+// post has the texts embedded, see retry.
+func (p *endpoint) post(ctx context.Context, texts []string, with patience) (data []api.Embedding, err error) {
+	err = p.retry(ctx, with, func(ctx context.Context) error {
+		data, err = p.once(ctx, texts)
+		return err
+	})
+	return data, err
+}
+
+// retry makes a request, again where that may help. It gives up early if the
+// pause would outlast ctx: whoever waits for a turn has better use of the time.
+func (p *endpoint) retry(ctx context.Context, with patience, once func(context.Context) error) error {
 	mostAsked := max(mostAsked, with.limited)
 	var limited time.Duration // waited for so far
 	faults := 0
 	for tries := 1; ; tries++ {
 		if with.gated {
 			if err := p.gate.wait(ctx, p.clock); err != nil {
-				return nil, fmt.Errorf("openai: %s: %w", p.url, err)
+				return fmt.Errorf("openai: %s: %w", p.url, err)
 			}
 		}
-		data, err := p.once(ctx, texts, with.timeout)
+		err := bounded(ctx, with.timeout, once)
 		if err == nil {
-			return data, nil
+			return nil
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("openai: %s: %w", p.url, ctx.Err())
+			return fmt.Errorf("openai: %s: %w", p.url, ctx.Err())
 		}
 		var f *failure
 		if !errors.As(err, &f) {
-			return nil, err
+			return err
 		}
 		f.tries = tries
 		wait := p.pause(tries, f.after)
@@ -130,18 +138,28 @@ func (p *endpoint) post(ctx context.Context, texts []string, with patience) ([]a
 		}
 		deadline, ok := ctx.Deadline()
 		if !f.again || faults >= with.attempts || f.after > mostAsked || ok && p.clock.now().Add(wait).After(deadline) {
-			return nil, f
+			return f
 		}
-		p.logger.WarnContext(ctx, "embedding failed, trying again", "error", f, "wait", wait, "attempts", with.attempts)
+		p.logger.WarnContext(ctx, "request failed, trying again", "error", f, "wait", wait, "attempts", with.attempts)
 		if patient {
 			limited += wait
 			p.gate.close(p.clock.now().Add(wait)) // for all requests of the run
 			continue
 		}
 		if err := p.clock.sleep(ctx, wait); err != nil {
-			return nil, fmt.Errorf("openai: %s: %w", p.url, err)
+			return fmt.Errorf("openai: %s: %w", p.url, err)
 		}
 	}
+}
+
+// bounded makes one request within its time; 0 is any.
+func bounded(ctx context.Context, most time.Duration, once func(context.Context) error) error {
+	if most > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, most)
+		defer cancel()
+	}
+	return once(ctx)
 }
 
 // pause returns how long to wait after a try: what the endpoint asked for, and
@@ -155,12 +173,7 @@ func (p *endpoint) pause(attempt int, asked time.Duration) time.Duration {
 }
 
 // once makes one request. Its errors are [KeyError], [ModelError] and [failure].
-func (p *endpoint) once(ctx context.Context, texts []string, timeout time.Duration) ([]api.Embedding, error) {
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
+func (p *endpoint) once(ctx context.Context, texts []string) ([]api.Embedding, error) {
 	// No encoding is asked for: numbers are what every server gives then.
 	resp, err := p.client.CreateEmbeddings(ctx, api.EmbeddingRequestStrings{
 		Input: texts, Model: api.EmbeddingModel(p.model), Dimensions: p.dimensions,
@@ -169,16 +182,21 @@ func (p *endpoint) once(ctx context.Context, texts []string, timeout time.Durati
 	if err == nil {
 		return resp.Data, nil
 	}
+	return nil, p.explain(err, texts, resp.Header())
+}
+
+// explain says what an error of a request means; texts are those of the request.
+func (p *endpoint) explain(err error, texts []string, header http.Header) error {
 	var inForm *api.APIError
 	var inOther *api.RequestError // first: it may wrap an APIError without a status
 	switch {
 	case errors.As(err, &inOther):
-		return nil, p.refused(texts, &refusal{inOther.HTTPStatusCode, "", messageOf(inOther.Body), p.retryAfter(resp.Header())})
+		return p.refused(texts, &refusal{inOther.HTTPStatusCode, "", messageOf(inOther.Body), p.retryAfter(header)})
 	case errors.As(err, &inForm):
 		code, _ := inForm.Code.(string)
-		return nil, p.refused(texts, &refusal{inForm.HTTPStatusCode, code, inForm.Message, p.retryAfter(resp.Header())})
+		return p.refused(texts, &refusal{inForm.HTTPStatusCode, code, inForm.Message, p.retryAfter(header)})
 	}
-	return nil, p.broken(err)
+	return p.broken(err)
 }
 
 // retryAfter returns for how long an answer asks to be left alone: a number of

@@ -1,7 +1,8 @@
 // Package openai embeds texts at an endpoint that speaks the embeddings API of
 // OpenAI: OpenAI itself, or a server of one's own such as vLLM, Ollama, TEI or
 // llama.cpp. It takes the place of the built-in embedder for those who want the
-// last points of accuracy and accept a request for each turn.
+// last points of accuracy and accept a request for each turn. [Chat] asks a chat
+// model there for drafts.
 //
 // Requests are bounded in size and time and repeated where that may help;
 // nothing in an answer is believed before its count, order and dimension are
