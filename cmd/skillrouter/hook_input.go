@@ -63,7 +63,7 @@ func readHookEvent(in io.Reader) (*hookEvent, error) {
 }
 
 func parseHookEvent(data []byte) (*hookEvent, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // PowerShell pipes one
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark)) // PowerShell pipes one
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("the client sent nothing")
 	}

@@ -218,10 +218,17 @@ func (a *app) changeSettings(path string, yes, dry bool, change func(*claudeSett
 	return true, a.writeSettings(path, old, now, mode)
 }
 
-// readSettings returns a file that need not be there.
+// readSettings returns a file that need not be there. A link must lead to one:
+// writing would put a file in its place.
 func readSettings(path string) ([]byte, fs.FileMode, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if to, err := os.Readlink(path); err == nil {
+			return nil, 0, &failure{
+				fmt.Errorf("%s is a link to %s, which is not there", path, to),
+				"make that file (it may be empty), or remove the link",
+			}
+		}
 		return nil, 0o600, nil
 	}
 	if err != nil {
