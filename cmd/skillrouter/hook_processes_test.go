@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -303,6 +304,13 @@ func TestLogIsBounded(t *testing.T) {
 	}
 	if got, err := path.tail(2); err != nil || len(got) != 2 || len(got[0]) != 999 {
 		t.Errorf("tail: %d lines, %v", len(got), err)
+	}
+	long := []byte("text=" + strings.Repeat("字", maxHookLine) + "\n")
+	if n, err := path.Write(long); err != nil || n != len(long) {
+		t.Errorf("a long line: %d bytes, %v", n, err)
+	}
+	if got, err := path.tail(2); err != nil || len(got) != 2 || len(got[0]) != 999 || len(got[1]) > maxHookLine+len("…") || !utf8.ValidString(got[1]) || !strings.HasSuffix(got[1], "字…") {
+		t.Errorf("tail after a long line: %d lines, %v", len(got), err)
 	}
 	if got, err := logFile(string(path) + ".none").tail(2); err != nil || len(got) != 0 {
 		t.Errorf("tail of no log: %v, %v", got, err)
