@@ -31,7 +31,11 @@ func TestManual(t *testing.T) {
 			if r, _ := h.step(); strings.Contains(asJSON(t, r), "deploy-site") || strings.Contains(asJSON(t, r), "Deploy with care") {
 				t.Errorf("%s, %q: it is in the request:\n%s", mode, strategy, asJSON(t, r))
 			}
+			before := len(h.State().Changes())
 			h.must("error: skill not found", "read_file", `{"path":"skills/code/deploy/SKILL.md"}`)
+			if changes := h.State().Changes()[before:]; len(changes) > 0 {
+				t.Errorf("%s, %q: what was refused is noted: %+v", mode, strategy, changes)
+			}
 			h.say("/deploy-site")
 			if strategy == agent.Path {
 				h.step()
