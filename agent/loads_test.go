@@ -162,6 +162,30 @@ func TestLenientNames(t *testing.T) {
 	}
 }
 
+// Files that are no text, or too long, are listed and never shown.
+func TestFilesThatAreNotShown(t *testing.T) {
+	files := small()
+	files["code/code-review/logo.png"] = file("\x89PNG\x00")
+	files["code/code-review/data/all.csv"] = file(strings.Repeat("1,2,3\n", 50_000))
+	const lists = "[More] files that cannot be shown: data/all.csv, logo.png; extension not shown (load with skill_extension)"
+	for _, strategy := range []agent.Strategy{agent.SystemMessage, agent.ToolResult} {
+		h := newHost(t, newRouter(t, build(t, files), nil), "main", &agent.Options{Strategy: strategy, Extras: []string{agent.ReadFile}})
+		h.say("hello")
+		h.must("loaded: code-review", "skill_load", `{"skill":"code-review","include_all_docs":true}`)
+		r, receipt := h.step()
+		if got := receipt.Loaded[0].Docs; !slices.Equal(got, []string{"guide.md", "reference.txt"}) || !strings.Contains(text(r), lists) || strings.Contains(text(r), "PNG") || strings.Contains(text(r), "1,2,3") {
+			t.Errorf("%q: documents %q:\n%s", strategy, got, text(r))
+		}
+		h.must("documents of code-review: guide.md\nnot text, or too long to be shown: logo.png\nunknown documents: x.md; there are: guide.md, reference.txt",
+			"skill_select_docs", `{"skill":"code-review","docs":["logo.png","guide.md","x.md"]}`)
+		for _, name := range []string{"logo.png", "data/all.csv"} {
+			if got := h.call("read_file", `{"path":"code-review/`+name+`"}`); !strings.HasPrefix(got, "error: ") || strings.Contains(got, "1,2,3") {
+				t.Errorf("read_file: %s", got)
+			}
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	r := newRouter(t, build(t, small()), nil)
 	s, err := r.Session("x", nil)

@@ -174,6 +174,17 @@ func documents(s *definitions.Skill) []string {
 	return names
 }
 
+// unshowable are the names of a skill's files that are no text, or too long.
+func unshowable(s *definitions.Skill) []string {
+	var names []string
+	for _, d := range s.Docs {
+		if !d.Text {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
 // toolsOf returns the bound tools of a skill, read once a turn.
 func (k *Kit) toolsOf(ctx context.Context, now *router.Route, s *definitions.Skill) skillTools {
 	if !hasTools(s) {
