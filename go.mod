@@ -5,7 +5,9 @@ go 1.26.0
 require (
 	github.com/go-analyze/charts v0.6.4 // plots of evaluations, as SVG
 	github.com/gofrs/flock v0.13.2 // locks between processes
+	github.com/google/jsonschema-go v0.4.3 // schemas of what MCP tools answer
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // bounded caches beneath sessions and bodies
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // MCP: protocol, stdio and HTTP transports
 	github.com/philippgille/chromem-go v0.7.0 // in-process vector store of domain and summary texts
 	github.com/redis/go-redis/v9 v9.23.0 // sessions in Redis or Valkey: pool, TLS, cluster, scripts
 	github.com/rogpeppe/go-internal v1.14.1 // differences of settings; in tests testscript, scripts of the command line
@@ -28,7 +30,13 @@ require (
 	github.com/go-analyze/bulk v0.1.6 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/segmentio/asm v1.1.3 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/image v0.45.0 // indirect
+	golang.org/x/oauth2 v0.35.0 // indirect
+	golang.org/x/sync v0.25.0 // indirect
+	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 )

@@ -75,7 +75,8 @@ func theMap() layering {
 			"github.com/fsnotify/fsnotify":           {"server", "cmd/skillrouter"},
 			"github.com/gofrs/flock":                 {"cache/files", "cmd/skillrouter"}, // locks between processes
 			"github.com/google/go-cmp":               {"store/storetest", "cache/cachetest"},
-			"github.com/hashicorp/golang-lru/v2":     {"index", "cache", "router"},
+			"github.com/google/jsonschema-go":        {"server/mcp"},
+			"github.com/hashicorp/golang-lru/v2":     {"index", "cache", "router", "server/mcp"},
 			"github.com/jackc/pgx/v5":                {"store/pgvector"},
 			"github.com/modelcontextprotocol/go-sdk": {"server/mcp"},
 			"github.com/pgvector/pgvector-go":        {"store/pgvector"},

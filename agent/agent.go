@@ -98,7 +98,7 @@ type Mode string
 const (
 	Once    Mode = "once"    // in one request
 	Turn    Mode = "turn"    // until the next utterance
-	Task    Mode = "task"    // what the router loaded by itself, until the task ends
+	Task    Mode = "task"    // until the task ends, as what the router loads by itself; models cannot ask for it
 	Session Mode = "session" // until it is unloaded
 )
 
@@ -192,8 +192,8 @@ func (o *Options) check() error {
 	default:
 		return fmt.Errorf("agent: Strategy %q is not tool-result, toolset or path", o.Strategy)
 	}
-	if o.Mode != Once && o.Mode != Turn && o.Mode != Session {
-		return fmt.Errorf("agent: Mode %q is not once, turn or session", o.Mode)
+	if o.Mode != Once && o.Mode != Turn && o.Mode != Task && o.Mode != Session {
+		return fmt.Errorf("agent: Mode %q is not once, turn, task or session", o.Mode)
 	}
 	for _, name := range o.Extras {
 		if !isSkillTool(name) {

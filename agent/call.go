@@ -39,6 +39,16 @@ func (k *Kit) CallAll(ctx context.Context, calls []ToolCall) []Message {
 	return messages
 }
 
+// Handle answers a call of a tool by which skills are handled. It is Call for
+// hosts that tell failures from results, such as a server.
+func (k *Kit) Handle(ctx context.Context, tool, arguments string) (string, error) {
+	run, result, err := k.prepareCall(ctx, ToolCall{Function: FunctionCall{Name: tool, Arguments: arguments}})
+	if run != nil {
+		return "", fmt.Errorf("%s handles no skills", tool)
+	}
+	return result, err
+}
+
 func resultText(result string, err error) string {
 	switch {
 	case err != nil:

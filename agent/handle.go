@@ -411,27 +411,40 @@ func (k *Kit) list(ctx context.Context, domain string) (string, error) {
 // mostFound is how many skills a search shows.
 const mostFound = 8
 
-// search shows the skills nearest to a query.
-func (k *Kit) search(ctx context.Context, query string) (string, error) {
+// Search returns the summaries of the skills nearest to a query, best first, at
+// most 8: what search_skills shows. Skills that are only for people are not
+// among them.
+func (k *Kit) Search(ctx context.Context, query string) ([]*summaries.Summary, error) {
 	if strings.TrimSpace(query) == "" {
-		return "", errors.New("the query is empty: say what is to be done")
+		return nil, errors.New("the query is empty: say what is to be done")
 	}
 	found, err := k.s.Search(ctx, query)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	ix := found.Index()
-	var lines []byte
-	n := 0
+	var best []*summaries.Summary
 	for _, c := range found.Candidates {
 		i, ok := ix.Lookup(c.Name)
-		if !ok || n == mostFound || ix.Skills()[i].Summary.Manual {
+		if !ok || len(best) == mostFound || ix.Skills()[i].Summary.Manual {
 			continue
 		}
-		lines = append(summaries.AppendLine(lines, &ix.Skills()[i].Summary), '\n')
-		n++
+		best = append(best, &ix.Skills()[i].Summary)
 	}
-	if n == 0 {
+	return best, nil
+}
+
+// search shows the skills nearest to a query.
+func (k *Kit) search(ctx context.Context, query string) (string, error) {
+	best, err := k.Search(ctx, query)
+	if err != nil {
+		return "", err
+	}
+	var lines []byte
+	for _, m := range best {
+		lines = append(summaries.AppendLine(lines, m), '\n')
+	}
+	if len(best) == 0 {
 		return "no skill found", nil
 	}
 	return strings.TrimRight(string(lines), "\n"), nil

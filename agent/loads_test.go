@@ -195,7 +195,7 @@ func TestNewRefuses(t *testing.T) {
 	nothing := func(context.Context, *agent.Request) error { return errors.New("not called") }
 	for want, opts := range map[string]*agent.Options{
 		`Strategy "best"`:                   {Strategy: "best"},
-		`Mode "task"`:                       {Mode: agent.Task},
+		`Mode "always"`:                     {Mode: "always"},
 		`there is no tool "skill_unload"`:   {Extras: []string{"skill_unload"}},
 		`no function for "f"`:               {Tools: []agent.Tool{{Function: agent.Function{Name: "f"}}}},
 		`"skill_load" is the name of a`:     {Tools: []agent.Tool{{Function: agent.Function{Name: "skill_load"}}}},

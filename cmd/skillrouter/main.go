@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -47,6 +48,7 @@ type app struct {
 	set settings
 
 	global *pflag.FlagSet // the flags that all verbs have
+	log    *slog.Logger   // of verbs that serve; nil: none
 }
 
 // terminals says which streams are for a person.
@@ -220,7 +222,7 @@ as SKILLROUTER_MAX_SUMMARIES and so on; the command line goes before it.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &useError{err, helpHint(cmd)} })
 	a.global = root.PersistentFlags()
 	a.flags(a.global)
-	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.tuneCommand(), a.replayCommand(), a.indexCommand(), a.hookCommand(), a.trustCommand(), a.versionCommand())
+	root.AddCommand(a.routeCommand(), a.chatCommand(), a.listCommand(), a.showCommand(), a.domainsCommand(), a.evalCommand(), a.tuneCommand(), a.replayCommand(), a.indexCommand(), a.hookCommand(), a.trustCommand(), a.mcpCommand(), a.versionCommand())
 	inOrder(root)
 	return root
 }

@@ -48,6 +48,7 @@ func (a *app) open(ctx context.Context, fallBack bool) (*catalog, error) {
 		}
 	}
 	o := skillrouter.Options{Router: a.set.options(), Depth: int(a.set.depth), Orders: a.set.level()}
+	o.Router.Logger = a.log
 	if len(c.places) == 0 {
 		known := a.knownPlaces()
 		switch {
