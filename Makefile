@@ -4,7 +4,7 @@ FUZZTIME ?= 10s
 PYTHON ?= python3
 
 .PHONY: test race vet lint build bench fuzz-short cover distill-test ci \
-	bench-accuracy bench-peers bench-peers-test bench-sets-test
+	bench-accuracy bench-peers bench-peers-test bench-sets-test bench-reindex
 
 test:
 	go test ./...
@@ -23,6 +23,10 @@ build:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+# CATALOG=DIR names the skills; ARGS holds more, such as -depth 8.
+bench-reindex:
+	go run ./bench/reindex $(ARGS) $(CATALOG)
 
 # Each fuzz test in turn: the go command takes one at a time.
 fuzz-short:

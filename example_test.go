@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"skillrouter"
@@ -38,6 +40,31 @@ func ExampleOpen() {
 	// Output:
 	// several File operations pdf-text-extract
 	// true
+}
+
+// A nightly job: an index file that is written only where something changed.
+func ExampleReindex() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	opts := &skillrouter.ReindexOptions{Options: *catalog}
+	for range 2 {
+		r, err := skillrouter.Reindex(context.Background(), filepath.Join(dir, "skills.idx"), opts, "examples")
+		if err != nil {
+			log.Fatal(err)
+		}
+		if c := r.Changes; c != nil {
+			fmt.Printf("%d added, %d changed, %d removed\n", len(c.Added), len(c.Changed), len(c.Removed))
+		}
+		fmt.Println("written:", r.Written)
+		_ = r.Index.Close() // it was only read
+	}
+	// Output:
+	// 64 added, 0 changed, 0 removed
+	// written: true
+	// written: false
 }
 
 // A session carries the layers over the turns of one dialogue.

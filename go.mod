@@ -3,6 +3,7 @@ module skillrouter
 go 1.26.0
 
 require (
+	github.com/fsnotify/fsnotify v1.10.1 // catalogs that are edited while they are in use
 	github.com/go-analyze/charts v0.6.4 // plots of evaluations, as SVG
 	github.com/gofrs/flock v0.13.2 // locks between processes
 	github.com/google/jsonschema-go v0.4.3 // schemas of what MCP tools answer
@@ -12,6 +13,7 @@ require (
 	github.com/redis/go-redis/v9 v9.23.0 // sessions in Redis or Valkey: pool, TLS, cluster, scripts
 	github.com/rogpeppe/go-internal v1.14.1 // differences of settings; in tests testscript, scripts of the command line
 	github.com/sashabaranov/go-openai v1.43.0 // embeddings of endpoints; messages and tools of agents
+	github.com/schollz/progressbar/v3 v3.19.1 // progress of long work, with rate and time left
 	github.com/spf13/cobra v1.10.2 // command line: verbs, flags, help
 	github.com/spf13/pflag v1.0.9 // values of flags, as cobra has them
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // settings.json of clients, changed in place
@@ -30,6 +32,8 @@ require (
 	github.com/go-analyze/bulk v0.1.6 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
@@ -37,6 +41,7 @@ require (
 	golang.org/x/image v0.45.0 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
+	golang.org/x/term v0.44.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 )

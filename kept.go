@@ -17,7 +17,7 @@ import (
 // that answer once and end: it is used as it is, without a look at the folders.
 type Kept struct {
 	File  string    // the index
-	Built time.Time // when it was written
+	Built time.Time // when it was written, or once a day marked as used
 
 	opts Options
 	dirs []string
@@ -79,7 +79,10 @@ func (k *Kept) Open(ctx context.Context) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Router{r, func() error { return r.Index().Close() }}, nil
+	if !k.own {
+		use(k.File)
+	}
+	return &Router{Router: r, close: func() error { return r.Index().Close() }}, nil
 }
 
 // Changed tells whether the folders differ from those that the index was built

@@ -43,11 +43,13 @@ func theMap() layering {
 			{"internal/text", nil},
 			{"internal/text/gen", nil}, // makes a table of internal/text
 			{"internal/atomicfile", nil},
+			{"internal/lockfile", nil},
+			{"internal/watch", nil},
 			{"definitions", []string{"internal/text"}},
 			{"summaries", []string{"definitions", "internal/text"}},
 			{"domains", []string{"summaries", "definitions", "internal/text"}},
 			{"embed", []string{"internal/text"}},
-			{"embed/openai", nil},
+			{"embed/openai", []string{"internal/text"}},
 			{"store", nil},
 			{"store/pgvector", []string{"store"}},
 			{"store/storetest", []string{"store"}},
@@ -56,8 +58,9 @@ func theMap() layering {
 			{"cache/files", []string{"cache", "internal/atomicfile"}},
 			{"cache/redis", []string{"cache"}},
 			{"cache/cachetest", []string{"cache"}},
+			{"cache/vectors", nil}, // index declares what it wants of it
 			{"router", []string{"index", "cache", "domains", "summaries", "definitions", "internal/text"}},
-			{".", []string{"router", "index", "embed", "definitions"}},
+			{".", []string{"router", "index", "cache/vectors", "embed", "definitions", "internal/atomicfile", "internal/lockfile", "internal/watch"}},
 			{"agent", []string{"router", "index", "summaries", "definitions", "internal/text"}},
 			{"eval", []string{".", "router", "index", "embed", "domains", "summaries", "definitions", "internal/text"}},
 			{"eval/page", []string{"eval"}},
@@ -72,8 +75,8 @@ func theMap() layering {
 		},
 		libraries: map[string][]string{
 			"github.com/go-analyze/charts":           {"eval/page"},
-			"github.com/fsnotify/fsnotify":           {"server", "cmd/skillrouter"},
-			"github.com/gofrs/flock":                 {"cache/files", "cmd/skillrouter"}, // locks between processes
+			"github.com/fsnotify/fsnotify":           {"internal/watch"},
+			"github.com/gofrs/flock":                 {"internal/lockfile", "cache/vectors", "cache/files", "cmd/skillrouter"}, // locks between processes
 			"github.com/google/go-cmp":               {"store/storetest", "cache/cachetest"},
 			"github.com/google/jsonschema-go":        {"server/mcp"},
 			"github.com/hashicorp/golang-lru/v2":     {"index", "cache", "router", "server/mcp"},
@@ -85,6 +88,7 @@ func theMap() layering {
 			"github.com/redis/go-redis/v9":           {"cache/redis"},
 			"github.com/sashabaranov/go-openai":      {"embed/openai", "agent", "keeper", "examples/..."},
 			"github.com/rogpeppe/go-internal":        {"cmd/skillrouter"}, // there: differences shown before a change
+			"github.com/schollz/progressbar/v3":      {"cmd/skillrouter"},
 			"github.com/spf13/cobra":                 {"cmd/skillrouter"},
 			"github.com/spf13/pflag":                 {"cmd/skillrouter"},                  // the flags of cobra
 			"github.com/tailscale/hujson":            {"cmd/skillrouter"},                  // settings of clients, changed in place

@@ -12,6 +12,9 @@
 // Session carries the layers over a dialogue. No key, network or service is
 // needed: the embedder, for English and Chinese, is in the binary.
 //
+// [Reindex] keeps an index file up to date with its folders, for programs that
+// open the file.
+//
 // Reading order: definitions, summaries, domains, embed, store, index, cache,
 // router; this package only joins them.
 package skillrouter
@@ -38,16 +41,18 @@ type Options struct {
 	Router   router.Options            // numbers of routing; its Reload is set by Open
 	Orders   definitions.Level         // what happens to skills whose text gives orders to the agent
 	Depth    int                       // levels of folders below a root that are looked at; 0 means 6, 1: only root/*/SKILL.md
-	CacheDir string                    // where indexes that were built are kept, and found again while nothing changed; "" keeps none
+	CacheDir string                    // where indexes that were built are kept, and found again while nothing changed, for 30 days after they were last used, with vectors of embedders that take their time; "" keeps none
 	Embedder index.Embedder            // nil means the built-in one
 	Progress func(done, total int)     // called now and then while texts are embedded; nil: not
 	Built    func(*index.Index, error) // called with each index that was built rather than found, and why it could not be kept; nil: not
 	FS       map[string]fs.FS          // roots that are no directories, by the name given to Open
+	LastGood *definitions.LastGood     // keeps a skill as it was while its file is broken, for catalogs edited in use; nil: it is gone until then. No kept index is used with it
 }
 
 // A Router is a [router.Router] over folders. It is safe for concurrent use.
 type Router struct {
 	*router.Router
+	dirs  []string // those that can be watched
 	close func() error
 }
 
@@ -69,27 +74,34 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 	if err := o.complete(opts); err != nil {
 		return nil, err
 	}
+	saved := len(dirs) == 1 && isIndex(dirs[0], &o)
 	// Before the folders are read, so that a change meanwhile is one to Refresh.
 	stamp, err := o.stamp(ctx, dirs)
 	if err != nil {
 		return nil, fmt.Errorf("skillrouter: %w", err)
 	}
-	ix, err := load(ctx, &o, dirs, stamp)
+	ix, err := load(ctx, &o, dirs, stamp, nil)
 	if err != nil {
 		return nil, fmt.Errorf("skillrouter: %w", err)
 	}
 	o.Router.Reload = func(ctx context.Context, old *index.Index) (*index.Index, error) {
+		if saved && !isIndex(dirs[0], &o) { // or it would count as a folder without skills
+			return nil, fmt.Errorf("%s is no index any more", dirs[0])
+		}
 		now, err := o.stamp(ctx, dirs)
 		if err != nil || now == stamp {
 			return old, err
 		}
-		ix, err := load(ctx, &o, dirs, now)
+		ix, err := load(ctx, &o, dirs, now, old)
 		if err != nil {
 			return nil, err
 		}
 		stamp = now
+		if ix == old {
+			return old, nil // touched, but the same
+		}
 		if ix.Fingerprint() == old.Fingerprint() && ix.Counts() == old.Counts() && slices.Equal(ix.Problems(), old.Problems()) {
-			return old, ix.Close() // touched, but the same
+			return old, ix.Close() // it was kept
 		}
 		return ix, nil
 	}
@@ -97,7 +109,8 @@ func Open(ctx context.Context, opts *Options, dirs ...string) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Router{r, func() error { return r.Index().Close() }}, nil
+	watched := slices.DeleteFunc(slices.Clone(dirs), func(d string) bool { return o.FS[d] != nil })
+	return &Router{r, watched, func() error { return r.Index().Close() }}, nil
 }
 
 // complete takes opts over and fills in the embedder.
@@ -116,8 +129,8 @@ func (o *Options) complete(opts *Options) error {
 }
 
 // load opens the one index file of dirs, or makes an index of folders, whose
-// stamp is given.
-func load(ctx context.Context, o *Options, dirs []string, stamp string) (*index.Index, error) {
+// stamp is given, and which had the index old before, if any.
+func load(ctx context.Context, o *Options, dirs []string, stamp string, old *index.Index) (*index.Index, error) {
 	for _, d := range dirs {
 		if !isIndex(d, o) {
 			continue
@@ -128,27 +141,39 @@ func load(ctx context.Context, o *Options, dirs []string, stamp string) (*index.
 		return index.Open(ctx, d, o.Embedder)
 	}
 	var kept string
-	if o.CacheDir != "" && len(o.FS) == 0 {
+	if o.CacheDir != "" && len(o.FS) == 0 && o.LastGood == nil {
 		kept = o.keptFile(dirs, stamp)
 		if ix, err := index.Open(ctx, kept, o.Embedder); err == nil {
+			use(kept)
 			return ix, nil
 		} // missing, torn or older: it is built again
 	}
-	catalog, err := definitions.Load(ctx, o.roots(dirs), &definitions.Options{Depth: o.Depth, Orders: o.Orders})
+	catalog, err := definitions.Load(ctx, o.roots(dirs), &definitions.Options{Depth: o.Depth, Orders: o.Orders, LastGood: o.LastGood})
 	if err != nil {
 		return nil, err
 	}
-	ix, err := index.Build(ctx, catalog, o.Embedder, &index.Options{Progress: o.Progress})
+	ix, err := o.build(ctx, old, catalog)
 	if err != nil {
 		return nil, err
 	}
 	if kept != "" {
 		err = o.keep(ix, dirs, kept) // it serves all the same
 	}
-	if o.Built != nil {
+	if o.Built != nil && ix != old {
 		o.Built(ix, err)
 	}
 	return ix, nil
+}
+
+// build makes the index of the catalog; old itself if nothing changed.
+func (o *Options) build(ctx context.Context, old *index.Index, c *definitions.Catalog) (*index.Index, error) {
+	kept, closeKept, err := o.vectors()
+	if err != nil {
+		return nil, err
+	}
+	ix, _, err := index.Update(ctx, old, c, o.Embedder, &index.Options{Progress: o.Progress, Vectors: kept})
+	_ = closeKept() // the vectors are not needed to route
+	return ix, err
 }
 
 func isIndex(path string, o *Options) bool { return o.FS[path] == nil && index.IsFile(path) }
@@ -232,5 +257,6 @@ func (o *Options) keep(ix *index.Index, dirs []string, path string) error {
 			_ = os.Remove(f) // another process may have been faster
 		}
 	}
+	sweep(o.CacheDir, keptBytes)
 	return nil
 }

@@ -38,11 +38,12 @@ type Root struct {
 
 // Options says how skills are looked for. The zero value is the default.
 type Options struct {
-	Depth       int      // levels of folders below a root that are looked at; 0 means 6, negative no bound; 1: only root/*/SKILL.md
-	MaxSkills   int      // SKILL.md files looked at per root; 0 means 200,000, negative no bound; reaching it is a problem
-	StrictNames bool     // refuse a skill without a name instead of taking its folder's
-	Orders      Level    // what happens to text that gives orders to the agent
-	LinkRoots   []string // directories that links may lead into, besides the roots
+	Depth       int       // levels of folders below a root that are looked at; 0 means 6, negative no bound; 1: only root/*/SKILL.md
+	MaxSkills   int       // SKILL.md files looked at per root; 0 means 200,000, negative no bound; reaching it is a problem
+	StrictNames bool      // refuse a skill without a name instead of taking its folder's
+	Orders      Level     // what happens to text that gives orders to the agent
+	LinkRoots   []string  // directories that links may lead into, besides the roots
+	LastGood    *LastGood // what a file was before it broke; nil: a broken file is no skill
 }
 
 // A Level says what is done about text that gives orders to the agent, such

@@ -269,42 +269,52 @@ func (j *jsonLine) list(key string) []string {
 
 // readLine is Read for a .jsonl root.
 func (s *Source) readLine(ctx context.Context, ref Ref) (*Skill, error) {
+	f, data, err := s.findLine(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	name := join(s.roots[ref.Root].Path, "")
+	r := &report{file: name}
+	skill, _, ok := parseLine(data, f.line, map[string]int{}, &s.settings, r)
+	if !ok {
+		return nil, refusal(r.problems, name)
+	}
+	skill.Ref, skill.ModTime, skill.File = ref, f.modTime, name+":"+ref.Dir
+	return &skill, nil
+}
+
+// findLine returns the bytes of a line, and where the reading stopped.
+func (s *Source) findLine(ctx context.Context, ref Ref) (*lineFile, []byte, error) {
 	if s.closed.Load() {
-		return nil, fmt.Errorf("definitions: the source is closed: %w", fs.ErrClosed)
+		return nil, nil, fmt.Errorf("definitions: the source is closed: %w", fs.ErrClosed)
 	}
 	want, err := strconv.Atoi(ref.Dir)
 	if err != nil || want < 1 {
-		return nil, fmt.Errorf("definitions: no line %q: %w", ref.Dir, fs.ErrNotExist)
+		return nil, nil, fmt.Errorf("definitions: no line %q: %w", ref.Dir, fs.ErrNotExist)
 	}
 	name := s.roots[ref.Root].Path
 	f, err := openJSONL(name)
 	if err != nil {
-		return nil, fmt.Errorf("definitions: %s: %w", join(name, ""), err)
+		return nil, nil, fmt.Errorf("definitions: %s: %w", join(name, ""), err)
 	}
 	defer f.file.Close()
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		data, long, err := f.next()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("definitions: %s: no line %d: %w", join(name, ""), want, fs.ErrNotExist)
+			return nil, nil, fmt.Errorf("definitions: %s: no line %d: %w", join(name, ""), want, fs.ErrNotExist)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("definitions: %s: %w", join(name, ""), err)
+			return nil, nil, fmt.Errorf("definitions: %s: %w", join(name, ""), err)
 		}
 		if f.line < want {
 			continue
 		}
 		if long || strings.TrimSpace(string(data)) == "" {
-			return nil, fmt.Errorf("definitions: %s: line %d is no skill: %w", join(name, ""), want, fs.ErrNotExist)
+			return nil, nil, fmt.Errorf("definitions: %s: line %d is no skill: %w", join(name, ""), want, fs.ErrNotExist)
 		}
-		r := &report{file: join(name, "")}
-		skill, _, ok := parseLine(data, f.line, map[string]int{}, &s.settings, r)
-		if !ok {
-			return nil, refusal(r.problems, join(name, ""))
-		}
-		skill.Ref, skill.ModTime, skill.File = ref, f.modTime, join(name, "")+":"+ref.Dir
-		return &skill, nil
+		return f, data, nil
 	}
 }

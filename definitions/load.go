@@ -2,6 +2,8 @@ package definitions
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,6 +59,28 @@ func complete(opts *Options) (settings, error) {
 // root counts as empty, a bad file is a [Problem]. A nil opts means the zero
 // [Options]. Equal files give an equal catalog.
 func Load(ctx context.Context, roots []Root, opts *Options) (*Catalog, error) {
+	s, err := Look(ctx, roots, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Load(ctx)
+}
+
+// A Scan is what stands in the folders of some roots; no file was read yet. It
+// holds the roots open until Close.
+type Scan struct {
+	roots    []Root
+	settings settings
+	tree     *tree
+	errs     []error // by root
+	walks    []*walker
+	stamp    [sha256.Size]byte
+}
+
+// Look is the first half of [Load], for those who need to know whether anything
+// changed before files are read.
+func Look(ctx context.Context, roots []Root, opts *Options) (*Scan, error) {
 	o, err := complete(opts)
 	if err != nil {
 		return nil, err
@@ -66,13 +90,27 @@ func Load(ctx context.Context, roots []Root, opts *Options) (*Catalog, error) {
 			return nil, fmt.Errorf("definitions: root %d has neither Path nor FS", i)
 		}
 	}
-	t, errs := openTree(roots, o.LinkRoots)
-	defer t.close()
-	walks, err := t.walkAll(ctx, roots, &o)
-	if err != nil {
+	s := &Scan{roots: slices.Clone(roots), settings: o}
+	s.tree, s.errs = openTree(roots, o.LinkRoots)
+	if s.walks, err = s.tree.walkAll(ctx, s.roots, &s.settings); err != nil {
+		s.Close()
 		return nil, err
 	}
-	c := &Catalog{source: &Source{roots: slices.Clone(roots), settings: o, stamp: t.stamp(roots, walks, errs)}}
+	s.stamp = s.tree.stamp(s.roots, s.walks, s.errs)
+	return s, nil
+}
+
+// Stamp is what [Source.Stamp] returns for the folders as they were.
+func (s *Scan) Stamp() string { return hex.EncodeToString(s.stamp[:]) }
+
+// Close lets go of the roots.
+func (s *Scan) Close() { s.tree.close() }
+
+// Load reads the files that were found, as [Load] does.
+func (s *Scan) Load(ctx context.Context) (*Catalog, error) {
+	roots, o, t, walks, errs := s.roots, s.settings, s.tree, s.walks, s.errs
+	o.LastGood.retain(walks)
+	c := &Catalog{source: &Source{roots: roots, settings: o, stamp: s.stamp}}
 	l := overlay{catalog: c, byName: map[string]int{}, byFile: map[string]int{}}
 	for i, r := range roots {
 		switch {
@@ -148,8 +186,9 @@ func (t *tree) read(ctx context.Context, c *candidate, o *settings) parsed {
 	var p parsed
 	if c.problem.Refused {
 		r.problems, r.refused = append(r.problems, c.problem), true
-	} else if data, ok := c.bytes(r); ok {
-		p.skill, p.ok = parse(data, c.folder, o, r)
+	} else {
+		data, ok := c.bytes(r)
+		p.skill, p.ok = c.parseOrRecall(data, ok, o, r)
 	}
 	if c.name == "SKILL.md" && c.problem.Kind != "not-a-file" {
 		l, err := t.list(ctx, c.dir, c.name, c.display, r)

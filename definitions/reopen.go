@@ -31,6 +31,9 @@ func (s *Source) Roots() []string {
 // Depth is how many levels of folders below a root are looked at.
 func (s *Source) Depth() int { return s.settings.Depth }
 
+// Orders is what happens to text that gives orders to the agent.
+func (s *Source) Orders() Level { return s.settings.Orders }
+
 // Stamp returns a digest of the names, sizes and times of all that [Load]
 // would read now: equal stamps mean that nothing changed in between. It reads
 // folders but no files.

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -20,6 +21,7 @@ type Source struct {
 	roots    []Root
 	settings settings
 	stamp    [sha256.Size]byte
+	bundled  bool // the roots are those of a bundle
 	closed   atomic.Bool
 }
 
@@ -30,8 +32,11 @@ func (s *Source) Read(ctx context.Context, ref Ref) (*Skill, error) {
 	if ref.Root < 0 || ref.Root >= len(s.roots) {
 		return nil, fmt.Errorf("definitions: no root %d: %w", ref.Root, fs.ErrNotExist)
 	}
-	if isJSONL(s.roots[ref.Root]) {
+	switch list := strings.EqualFold(path.Ext(s.roots[ref.Root].Path), ".jsonl"); {
+	case isJSONL(s.roots[ref.Root]):
 		return s.readLine(ctx, ref)
+	case list && s.bundled && !s.closed.Load():
+		return s.readBundledLine(ref)
 	}
 	t, c, err := s.open(ctx, ref)
 	if err != nil {

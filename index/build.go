@@ -3,11 +3,8 @@ package index
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,7 +22,10 @@ const version = 2
 
 // Options says how an index is built. The zero value is the default.
 type Options struct {
-	Progress func(done, total int) // called now and then, never twice at once, with the texts embedded; nil: not
+	Progress func(done, total int) // called now and then, never twice at once, with the texts that have a vector; nil: not
+	Vectors  Vectors               // where vectors are kept from build to build; not used with an [AppendEmbedder]; nil: they are not
+	Bundle   bool                  // definitions are part of the index, for where the folders are not
+	Work     *Work                 // filled in, also where Build fails; nil: not
 }
 
 // Build makes the index of c, the same each time. What is wrong in a
@@ -33,8 +33,10 @@ type Options struct {
 // embedder failed, or ctx ended. An empty catalog gives an empty index. A nil
 // opts means the zero [Options].
 //
-// All cores are used, also to embed with an [AppendEmbedder]; any other is
-// called with 256 texts at a time, one call after the other.
+// All cores are used, also to embed with an [AppendEmbedder]. A [BatchEmbedder]
+// gets all texts that have no vector yet at once, any other 256 at a time, one
+// call after the other; what Options.Vectors has been given stays there also
+// when a later text fails, so that the next Build goes on from it.
 func Build(ctx context.Context, c *definitions.Catalog, e Embedder, opts *Options) (*Index, error) {
 	if e == nil {
 		return nil, errors.New("index: no embedder: embed.New gives the built-in one")
@@ -46,7 +48,16 @@ func Build(ctx context.Context, c *definitions.Catalog, e Embedder, opts *Option
 		embedder: e.ID(), source: c.Source(), shadowed: c.Shadowed, counts: c.Counts,
 		problems: slices.Clone(c.Problems),
 	}
-	b := &builder{ix: ix, catalog: c, embedder: e, progress: opts.Progress}
+	b := &builder{ix: ix, catalog: c, embedder: e, kept: opts.Vectors, progress: opts.Progress}
+	if opts.Work != nil {
+		defer func() { *opts.Work = b.work }()
+	}
+	if opts.Bundle {
+		var err error
+		if ix.bundle, err = c.Bundle(ctx); err != nil {
+			return nil, fmt.Errorf("index: %w", err)
+		}
+	}
 	if err := b.group(ctx); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
@@ -70,7 +81,7 @@ func Build(ctx context.Context, c *definitions.Catalog, e Embedder, opts *Option
 		return nil, fmt.Errorf("index: %w", err)
 	}
 	b.recalibrate()
-	ix.fingerprint = ix.print(c)
+	ix.fingerprint, ix.digest = ix.print(c), digest(c, ix.embedder)
 	return ix, nil
 }
 
@@ -121,28 +132,13 @@ func sortProblems(ps []definitions.Problem) {
 	})
 }
 
-// print is the fingerprint.
-func (ix *Index) print(c *definitions.Catalog) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%d %s %d\n", version, ix.embedder, len(ix.skills))
-	for i := range ix.skills {
-		s := &ix.skills[i]
-		fmt.Fprintf(h, "%q %s %d %q\n", s.Name, s.Hash, s.Ref.Root, s.Ref.Dir)
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.DomainNotes)) {
-		fmt.Fprintf(h, "%q %q\n", name, c.DomainNotes[name])
-	}
-	for _, f := range c.Files {
-		fmt.Fprintf(h, "%d %x\n", f.Root, sha256.Sum256(f.Data))
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
 type builder struct {
 	ix       *Index
 	catalog  *definitions.Catalog
 	embedder Embedder
+	kept     Vectors // nil: vectors are not kept
 	progress func(done, total int)
+	work     Work
 
 	written    []bool      // by skill: its triggers are its author's, not derived from the description
 	phrases    [][]phrase  // by skill

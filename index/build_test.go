@@ -85,7 +85,7 @@ func TestFingerprintFollowsContent(t *testing.T) {
 func TestBuildReportsProgress(t *testing.T) {
 	var done, total int
 	_, err := Build(t.Context(), loadMany(t, 100), &words{dim: 8}, &Options{Progress: func(d, n int) {
-		if d <= done || total != 0 && n != total {
+		if total != 0 && (d <= done || n != total) {
 			t.Errorf("progress went from %d of %d to %d of %d", done, total, d, n)
 		}
 		done, total = d, n

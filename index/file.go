@@ -33,8 +33,11 @@ type meta struct {
 	Embedder    string
 	Dim         int
 	Fingerprint string
+	Digest      string
 	Roots       []string
 	Depth       int
+	Orders      definitions.Level
+	Bundle      bool // the definitions are the last part
 	Skills      []Skill
 	Domains     []domains.Domain
 	Routing     domains.Routing
@@ -72,12 +75,15 @@ func (ix *Index) write(w io.Writer, dir string) error {
 	e.raw([]byte(magic))
 	e.put(uint32(version))
 	m := meta{
-		Embedder: ix.embedder, Dim: ix.rows.dim, Fingerprint: ix.fingerprint, Skills: ix.skills, Domains: ix.domains,
+		Embedder: ix.embedder, Dim: ix.rows.dim, Fingerprint: ix.fingerprint, Digest: ix.digest, Skills: ix.skills, Domains: ix.domains,
 		Routing: ix.routing, Problems: ix.problems, Shadowed: ix.shadowed, Counts: ix.counts,
 		Calibration: ix.calibration, WordWeight: ix.wordWeight,
 	}
 	if ix.source != nil {
-		m.Roots, m.Depth = ix.rootsFrom(dir), ix.source.Depth()
+		m.Roots, m.Depth, m.Orders = ix.rootsFrom(dir), ix.source.Depth(), ix.source.Orders()
+	}
+	if m.Bundle = ix.Bundled(); m.Bundle {
+		m.Roots = ix.source.Roots() // only names
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -100,6 +106,9 @@ func (ix *Index) write(w io.Writer, dir string) error {
 	e.part(len(ix.lexicon.starts), ix.lexicon.starts)
 	e.part(len(ix.lexicon.docs), ix.lexicon.docs)
 	e.part(len(ix.lexicon.weights), ix.lexicon.weights)
+	if m.Bundle {
+		e.part(len(ix.bundle), ix.bundle)
+	}
 	if e.err != nil {
 		return e.err
 	}
@@ -169,7 +178,8 @@ func (e *FormatError) Hint() string {
 
 // Open reads an index file for use with e, which must be the embedder that it
 // was built with; a nil e leaves that to the caller. Definitions are read from
-// the folders that it was built from, which need not exist to route. The
+// the folders that it was built from, which need not exist to route, or from the
+// file itself if it is a bundle. The
 // checksum, every length and every number is checked before anything is
 // believed: what is not right is a [FormatError]; a file that is not there
 // matches [io/fs.ErrNotExist].
@@ -238,7 +248,7 @@ func decode(data []byte, dir string) (*Index, error) {
 		d.err = json.Unmarshal(text, &m)
 	}
 	ix := &Index{
-		embedder: m.Embedder, fingerprint: m.Fingerprint, skills: m.Skills, domains: m.Domains, routing: m.Routing,
+		embedder: m.Embedder, fingerprint: m.Fingerprint, digest: m.Digest, skills: m.Skills, domains: m.Domains, routing: m.Routing,
 		problems: m.Problems, shadowed: m.Shadowed, counts: m.Counts,
 		calibration: m.Calibration, wordWeight: m.WordWeight,
 		lexicon: &lexicon{skills: len(m.Skills)},
@@ -251,6 +261,9 @@ func decode(data []byte, dir string) (*Index, error) {
 	lx := ix.lexicon
 	terms := part[uint64](d)
 	lx.idf, lx.starts, lx.docs, lx.weights = part[float32](d), part[int32](d), part[int32](d), part[float32](d)
+	if m.Bundle {
+		ix.bundle = part[byte](d)
+	}
 	if d.err != nil {
 		return nil, d.err
 	}
@@ -264,6 +277,10 @@ func decode(data []byte, dir string) (*Index, error) {
 	for i, h := range terms {
 		lx.ids[h] = int32(i)
 	}
+	if m.Bundle {
+		ix.source, d.err = definitions.OpenBundle(ix.bundle, m.Roots, &definitions.Options{Depth: m.Depth, Orders: m.Orders})
+		return ix, d.err
+	}
 	if len(m.Roots) > 0 {
 		roots := make([]definitions.Root, len(m.Roots))
 		for i, r := range m.Roots {
@@ -273,7 +290,7 @@ func decode(data []byte, dir string) (*Index, error) {
 				ix.relative = append(ix.relative, i)
 			}
 		}
-		ix.source, d.err = definitions.NewSource(roots, &definitions.Options{Depth: m.Depth})
+		ix.source, d.err = definitions.NewSource(roots, &definitions.Options{Depth: m.Depth, Orders: m.Orders})
 	}
 	return ix, d.err
 }

@@ -3,7 +3,8 @@
 // to scores. An [Index] never changes; a changed catalog is a new Index.
 //
 // [Build] makes one from a [definitions.Catalog] and an [Embedder],
-// [Index.WriteFile] and [Open] keep it on disk, [Index.Score] says how well
+// [Update] does so where there is one of an earlier state and tells what is
+// different, [Index.WriteFile] and [Open] keep it on disk, [Index.Score] says how well
 // an utterance fits each domain and skill. Vectors stand twice: the store
 // holds the texts of domains and summaries as documents, for search
 // ([Index.Like]); immutable int8 matrices hold the rows that scoring scans
@@ -44,6 +45,7 @@ type AppendEmbedder interface {
 type Index struct {
 	embedder    string
 	fingerprint string
+	digest      string // of the catalog it was built from, see update.go
 
 	skills       []Skill
 	byName       map[string]int32
@@ -56,7 +58,8 @@ type Index struct {
 	summaries    []summaries.Summary // without manual ones
 	counts       definitions.Counts
 	source       *definitions.Source
-	relative     []int // roots of source that a file names relative to itself, although they are absolute now
+	bundle       []byte // the definitions, as definitions.Catalog.Bundle made them; nil if they are only in the folders
+	relative     []int  // roots of source that a file names relative to itself, although they are absolute now
 
 	zero          []float32
 	rows          matrix    // by skill: centroid of its phrases
@@ -245,6 +248,29 @@ const domainCollection = "domains"
 
 func summaryCollection(d *domains.Domain) string { return "summaries/" + d.Name }
 
+// Source returns what reads the skills again: the roots that the index was built
+// from, and how; nil if it has none. It belongs to the index.
+func (ix *Index) Source() *definitions.Source { return ix.source }
+
+// Bundled tells whether the index holds the definitions itself.
+func (ix *Index) Bundled() bool { return ix.bundle != nil }
+
+// Places returns the roots that the index was built from, as they were given:
+// those that were relative, relative to the current folder.
+func (ix *Index) Places() []string {
+	if ix.source == nil {
+		return nil
+	}
+	places := ix.source.Roots()
+	here, err := filepath.Abs(".")
+	for _, i := range ix.relative {
+		if r, relErr := filepath.Rel(here, places[i]); err == nil && relErr == nil {
+			places[i] = r
+		}
+	}
+	return places
+}
+
 // Close ends the use of the folders: definitions can no longer be read, all
 // else still works.
 func (ix *Index) Close() error {
@@ -256,17 +282,8 @@ func (ix *Index) Close() error {
 
 // finish builds what is derived from the rest: it is not in the file.
 func (ix *Index) finish(ctx context.Context) error {
-	ix.byName = make(map[string]int32, len(ix.skills))
-	ix.summaries = make([]summaries.Summary, 0, len(ix.skills))
-	for i := range ix.skills {
-		s := &ix.skills[i]
-		if _, ok := ix.byName[s.Name]; ok || s.Name == "" || s.Name != s.Summary.Skill {
-			return fmt.Errorf("index: skill %d of %d: the name %q is empty, not its summary's, or another skill's", i+1, len(ix.skills), s.Name)
-		}
-		ix.byName[s.Name] = int32(i)
-		if !s.Summary.Manual {
-			ix.summaries = append(ix.summaries, s.Summary)
-		}
+	if err := ix.nameSkills(); err != nil {
+		return err
 	}
 	if err := ix.link(); err != nil {
 		return err
@@ -288,6 +305,23 @@ func (ix *Index) finish(ctx context.Context) error {
 		}
 	}
 	return ix.fillStore(ctx)
+}
+
+// nameSkills finds the skills by their names.
+func (ix *Index) nameSkills() error {
+	ix.byName = make(map[string]int32, len(ix.skills))
+	ix.summaries = make([]summaries.Summary, 0, len(ix.skills))
+	for i := range ix.skills {
+		s := &ix.skills[i]
+		if _, ok := ix.byName[s.Name]; ok || s.Name == "" || s.Name != s.Summary.Skill {
+			return fmt.Errorf("index: skill %d of %d: the name %q is empty, not its summary's, or another skill's", i+1, len(ix.skills), s.Name)
+		}
+		ix.byName[s.Name] = int32(i)
+		if !s.Summary.Manual {
+			ix.summaries = append(ix.summaries, s.Summary)
+		}
+	}
+	return nil
 }
 
 // link finds the members of the domains.

@@ -2,32 +2,25 @@ package index
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"runtime"
 	"slices"
 
-	"skillrouter/internal/text"
 	"skillrouter/summaries"
 )
 
-// embedBatch is how many texts one call of the embedder gets.
-const embedBatch = 256
-
-// embed fills the matrices of the skills.
-func (b *builder) embed(ctx context.Context) error {
+// textsOf lists what is embedded of skills: their phrases, those of skill i from
+// starts[i] on, then their own texts, what they are not for, and the background.
+func (b *builder) textsOf(ctx context.Context) (all []string, starts []int, err error) {
 	ix := b.ix
 	n := len(ix.skills)
 	b.phrases = make([][]phrase, n)
-	err := parallel(ctx, n, func() func(int) {
+	err = parallel(ctx, n, func() func(int) {
 		return func(i int) { b.phrases[i] = phrasesOf(&b.catalog.Skills[i], &ix.skills[i].Summary, b.written[i]) }
 	})
 	if err != nil {
-		return fmt.Errorf("index: %w", err)
+		return nil, nil, fmt.Errorf("index: %w", err)
 	}
-	var all []string
-	starts := make([]int, n+1) // of the skills' phrases among all texts
+	starts = make([]int, n+1)
 	ix.phraseStarts = make([]int32, n+1)
 	for i, ps := range b.phrases {
 		for _, p := range ps {
@@ -46,7 +39,17 @@ func (b *builder) embed(ctx context.Context) error {
 		ix.againstStarts[i+1] = ix.againstStarts[i] + int32(len(not))
 	}
 	b.background = Background()
-	all = append(all, b.background...)
+	return append(all, b.background...), starts, nil
+}
+
+// embed fills the matrices of the skills.
+func (b *builder) embed(ctx context.Context) error {
+	ix := b.ix
+	n := len(ix.skills)
+	all, starts, err := b.textsOf(ctx)
+	if err != nil {
+		return err
+	}
 	vectors, err := b.embedAll(ctx, all)
 	if err != nil {
 		return err
@@ -121,77 +124,4 @@ func (b *builder) skillPlaces() map[string]int {
 		place[b.ix.skills[i].Name] = i
 	}
 	return place
-}
-
-// embedAll embeds texts in batches, each distinct text once. An embedder that
-// waits for nothing embeds several batches at a time.
-func (b *builder) embedAll(ctx context.Context, texts []string) ([][]float32, error) {
-	place := make(map[string]int, len(texts))
-	var distinct []string
-	for _, t := range texts {
-		if _, ok := place[t]; !ok {
-			place[t] = len(distinct)
-			distinct = append(distinct, t)
-		}
-	}
-	step := embedBatch
-	if _, ok := b.embedder.(AppendEmbedder); ok {
-		step *= 4 * runtime.GOMAXPROCS(0)
-	}
-	vectors := make([][]float32, 0, len(distinct))
-	for from := 0; from < len(distinct); from += step {
-		round := distinct[from:min(from+step, len(distinct))]
-		batches := slices.Collect(slices.Chunk(round, embedBatch))
-		got, errs := make([][][]float32, len(batches)), make([]error, len(batches))
-		err := parallel(ctx, len(batches), func() func(int) {
-			return func(i int) { got[i], errs[i] = b.embedder.Embed(ctx, batches[i]) }
-		})
-		for i, batch := range batches {
-			at := from + i*embedBatch
-			switch {
-			case errs[i] != nil:
-				err = errs[i]
-			case err == nil && len(got[i]) != len(batch):
-				err = fmt.Errorf("%d vectors for %d texts", len(got[i]), len(batch))
-			}
-			if err != nil {
-				return nil, fmt.Errorf("index: embedder %s, texts %d to %d of %d: %w", b.embedder.ID(), at+1, at+len(batch), len(distinct), err)
-			}
-			vectors = append(vectors, got[i]...)
-			for k, v := range got[i] {
-				if err := checkVector(v, len(vectors[0])); err != nil {
-					return nil, fmt.Errorf("index: embedder %s, text %q: %w", b.embedder.ID(), text.Cut(batch[k], 40), err)
-				}
-			}
-		}
-		if b.progress != nil {
-			b.progress(len(vectors), len(distinct))
-		}
-	}
-	all := make([][]float32, len(texts))
-	for i, t := range texts {
-		all[i] = vectors[place[t]]
-	}
-	return all, nil
-}
-
-// checkVector says what is wrong with a vector that ought to have dim values
-// and length 1, or be all zeros.
-func checkVector(v []float32, dim int) error {
-	switch {
-	case len(v) == 0:
-		return errors.New("the vector is empty")
-	case len(v) > maxDim:
-		return fmt.Errorf("the vector has %d values, more than %d", len(v), maxDim)
-	case len(v) != dim:
-		return fmt.Errorf("the vector has %d values, the first had %d", len(v), dim)
-	}
-	var sum float64
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if math.IsNaN(sum) || sum != 0 && math.Abs(sum-1) > 0.01 {
-		return fmt.Errorf("the vector has length %.3g, not 1", math.Sqrt(sum))
-	}
-	return nil
 }

@@ -234,7 +234,7 @@ func (a *app) evaluate(ctx context.Context, c *catalog, sets []*eval.Set) (*eval
 	e.conditions = eval.ConditionsOf(m.router, &opts)
 	if len(cases) > 0 {
 		progress := a.progress()
-		progress.what = "routing: %d of %d cases"
+		progress.what, progress.items = "routing", "cases"
 		opts.Progress = progress.show
 		e.cases, err = eval.Run(ctx, m.router, cases, &opts)
 		progress.end()

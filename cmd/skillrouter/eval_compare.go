@@ -166,7 +166,7 @@ func (a *app) compareSides(ctx context.Context, x *comparing, flags *compareFlag
 			return fmt.Errorf("side %s: %w", s.name, err)
 		}
 		progress := a.progress()
-		progress.what = "routing on side " + s.name + ": %d of %d cases"
+		progress.what, progress.items = "routing on side "+s.name, "cases"
 		defer progress.end()
 		of[i] = eval.Side{Router: m.router, Options: &eval.Options{
 			Allow: s.app.set.allow(), Version: moduleVersion(), Memo: m.memo, Progress: progress.show,

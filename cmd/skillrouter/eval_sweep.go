@@ -256,7 +256,7 @@ func compareCaps(a, b int) int {
 
 func (a *app) sweepCases(ctx context.Context, m *measuring, cases []eval.Case, limits []router.Limits) (*eval.SweepReport, error) {
 	progress := a.progress()
-	progress.what = "routing: %d of %d cases"
+	progress.what, progress.items = "routing", "cases"
 	defer progress.end()
 	return eval.Sweep(ctx, m.router, cases, limits, &eval.Options{Allow: a.set.allow(), Version: moduleVersion(), Memo: m.memo, Progress: progress.show})
 }

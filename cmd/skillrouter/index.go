@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,16 +13,21 @@ import (
 func (a *app) indexCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "index",
-		Short: "Build an index file, or tell what is in one",
+		Short: "Build index files, keep them up to date, or tell what is in one",
 		Long: `index keeps a catalog ready to be routed over in one file, which --skills takes
-in place of the folders. The file holds no definitions: they are read from the
-folders, by the paths that were given when it was built.`,
+in place of the folders. Definitions are read from the folders, by the paths that
+were given when it was built, unless the file is a --bundle, which holds them too.
+
+A file is replaced at once when the new one is complete: who has it open goes on,
+and a run that fails or is killed leaves the old one. One process at a time works
+on a file; --wait waits for the other.`,
 		Example: `  skillrouter index build --skills /opt/skills --out skills.idx
+  skillrouter index update skills.idx
   skillrouter index status skills.idx
   skillrouter route --skills skills.idx "turn this PDF into text"`,
 		Args: verbsOnly, RunE: help,
 	}
-	cmd.AddCommand(a.indexBuildCommand(), a.indexStatusCommand())
+	cmd.AddCommand(a.indexBuildCommand(), a.indexUpdateCommand(), a.indexWatchCommand(), a.indexStatusCommand())
 	return cmd
 }
 
@@ -58,105 +61,6 @@ func (f *indexFigures) add(t *table) {
 	t.add("problems", f.Problems.String())
 	t.add("embedder", f.Embedder)
 	t.add("fingerprint", f.Fingerprint)
-}
-
-func (a *app) indexBuildCommand() *cobra.Command {
-	var file string
-	cmd := &cobra.Command{
-		Use:   "build --out FILE",
-		Short: "Build an index of folders and catalogs",
-		Long: `build reads the places of --skills, or the known places, and writes one index
-file. A failed run leaves an old file as it was.`,
-		Example: `  skillrouter index build --skills /opt/skills --skills ./skills --out skills.idx`,
-		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file == "" {
-				return &useError{errors.New("no --out: where is the index to be written?"), helpHint(cmd)}
-			}
-			if len(a.set.exclude) > 0 {
-				fmt.Fprintln(a.err, "--exclude does nothing here: an index holds every skill; exclude where it is used")
-				a.set.exclude = nil
-			}
-			start := time.Now()
-			a.set.noCache = true // the file is what is kept
-			return a.with(cmd.Context(), false, func(c *catalog) error {
-				ix := c.Index()
-				if len(ix.Skills()) == 0 {
-					return &failure{
-						fmt.Errorf("no skill in %s: nothing was written", strings.Join(cleanAll(c.places), ", ")),
-						"`skillrouter list --problems` with the same --skills tells what was found",
-					}
-				}
-				if err := ix.WriteFile(file); err != nil {
-					return err
-				}
-				return a.reportBuild(ix, file, c.places, time.Since(start))
-			})
-		},
-	}
-	cmd.Flags().StringVar(&file, "out", "", "`FILE` to write")
-	return cmd
-}
-
-func (a *app) reportBuild(ix *index.Index, file string, places []string, spent time.Duration) error {
-	figures, _, err := newIndexFigures(file, ix)
-	if err != nil {
-		return err
-	}
-	if a.set.json {
-		err := writeJSON(a.out, struct {
-			indexFigures
-			Places  []string `json:"places"`
-			Seconds float64  `json:"seconds"`
-		}{figures, places, spent.Seconds()}, true)
-		a.advise(ix)
-		return err
-	}
-	fmt.Fprintf(a.out, "%s: %s in %s\n", clean(file), size(figures.Bytes), took(spent))
-	var t table
-	figures.add(&t)
-	t.write(a.out, "   ", a.width())
-	if len(ix.Problems()) > 0 {
-		fmt.Fprintln(a.err, "`skillrouter list --problems` with the same --skills shows the problems")
-	}
-	a.advise(ix)
-	return nil
-}
-
-func (a *app) indexStatusCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "status FILE",
-		Short:   "Tell what is in an index file",
-		Example: `  skillrouter index status skills.idx --json`,
-		Args:    arguments(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			start := time.Now()
-			ix, err := index.Open(cmd.Context(), args[0], nil)
-			if err != nil {
-				return err
-			}
-			return errors.Join(a.reportStatus(ix, args[0], time.Since(start)), ix.Close())
-		},
-	}
-}
-
-func (a *app) reportStatus(ix *index.Index, file string, opened time.Duration) error {
-	figures, info, err := newIndexFigures(file, ix)
-	if err != nil {
-		return err
-	}
-	if a.set.json {
-		return writeJSON(a.out, struct {
-			indexFigures
-			Built   time.Time `json:"built"`
-			Seconds float64   `json:"seconds"` // to open it
-		}{figures, info.ModTime().UTC().Truncate(time.Second), opened.Seconds()}, true)
-	}
-	fmt.Fprintf(a.out, "%s: %s, built %s ago, opened in %s\n", clean(file), size(figures.Bytes), age(time.Since(info.ModTime())), took(opened))
-	var t table
-	figures.add(&t)
-	t.write(a.out, "   ", a.width())
-	return nil
 }
 
 // age rounds a long time for people.

@@ -41,29 +41,40 @@ func (a *app) with(ctx context.Context, fallBack bool, work func(c *catalog) err
 }
 
 func (a *app) open(ctx context.Context, fallBack bool) (*catalog, error) {
-	c := &catalog{places: a.set.skills}
-	for _, place := range c.places {
+	c := &catalog{}
+	o := skillrouter.Options{Router: a.set.options(), Depth: int(a.set.depth), Orders: a.set.level()}
+	o.Router.Logger = a.log
+	var err error
+	switch c.places, err = a.places(fallBack); {
+	case err != nil:
+		return nil, err
+	case len(c.places) == 0:
+		c.places, c.builtIn = []string{builtIn}, true
+		o.FS = map[string]fs.FS{builtIn: examples.Catalog()}
+		fmt.Fprintln(a.err, "using the built-in example catalog; --skills DIR names your own")
+	}
+	return c, a.openPlaces(ctx, c, &o)
+}
+
+// places are those of --skills, else the known ones, which it names on stderr;
+// it is an error if there are none, unless that is fine.
+func (a *app) places(noneIsFine bool) ([]string, error) {
+	for _, place := range a.set.skills {
 		if err := checkPlace(place); err != nil {
 			return nil, &failure{fmt.Errorf("--skills %s: %w", place, err), "name a folder of skills, a .jsonl catalog or a saved index"}
 		}
 	}
-	o := skillrouter.Options{Router: a.set.options(), Depth: int(a.set.depth), Orders: a.set.level()}
-	o.Router.Logger = a.log
-	if len(c.places) == 0 {
-		known := a.knownPlaces()
-		switch {
-		case len(known) > 0:
-			c.places = known
-			fmt.Fprintf(a.err, "using %s\n", strings.Join(a.short(known), ", "))
-		case fallBack:
-			c.places, c.builtIn = []string{builtIn}, true
-			o.FS = map[string]fs.FS{builtIn: examples.Catalog()}
-			fmt.Fprintln(a.err, "using the built-in example catalog; --skills DIR names your own")
-		default:
-			return nil, &useError{errors.New("no skills: none of the known places exists"), "name a folder with --skills DIR"}
-		}
+	if len(a.set.skills) > 0 {
+		return a.set.skills, nil
 	}
-	return c, a.openPlaces(ctx, c, &o)
+	known := a.knownPlaces()
+	switch {
+	case len(known) > 0:
+		fmt.Fprintf(a.err, "using %s\n", strings.Join(a.short(known), ", "))
+	case !noneIsFine:
+		return nil, &useError{errors.New("no skills: none of the known places exists"), "name a folder with --skills DIR"}
+	}
+	return known, nil
 }
 
 // checkPlace says what is wrong with a place that was named. The library takes
@@ -206,34 +217,6 @@ func (a *app) short(paths []string) []string {
 		out[i] = clean(p)
 	}
 	return out
-}
-
-// A progress is a line on a terminal that tells how far long work is.
-type progress struct {
-	a     *app
-	start time.Time
-	what  string // with how many of how many
-	shown bool
-}
-
-func (a *app) progress() *progress {
-	return &progress{a: a, start: time.Now(), what: "indexing: %d of %d texts"}
-}
-
-// show updates the line, but not for work that is done in a blink.
-func (p *progress) show(done, total int) {
-	if p.a.tty.err && time.Since(p.start) > 300*time.Millisecond {
-		fmt.Fprintf(p.a.err, "\r"+p.what, done, total)
-		p.shown = true
-	}
-}
-
-// end removes the line.
-func (p *progress) end() {
-	if p.shown {
-		fmt.Fprint(p.a.err, "\r\x1b[K")
-		p.shown = false
-	}
 }
 
 // took rounds a time for people.

@@ -130,7 +130,7 @@ func (a *app) tuneWith(ctx context.Context, c *catalog, x *tuned) error {
 		embedder = c.embedder
 	}
 	progress := a.progress()
-	progress.what = "routing: %d of %d cases"
+	progress.what, progress.items = "routing", "cases"
 	defer progress.end()
 	x.Tuning, err = eval.Tune(ctx, x.fit, x.report, &eval.TuneOptions{
 		Options: eval.Options{Allow: a.set.allow(), Version: moduleVersion(), Memo: m.memo, Progress: progress.show},

@@ -60,6 +60,7 @@ type endpoint struct {
 	attempts   int
 	logger     *slog.Logger
 	clock      clock
+	gate       gate
 }
 
 func newEndpoint(o *Options, base string, c clock) *endpoint {
@@ -76,12 +77,41 @@ func newEndpoint(o *Options, base string, c clock) *endpoint {
 	}
 }
 
+// A patience says how long requests are repeated.
+type patience struct {
+	attempts int           // tries of a request
+	limited  time.Duration // how long in all it waits for an endpoint that takes no more for now; 0: tries count as others do
+	timeout  time.Duration // of one request; 0: none
+	gated    bool          // it keeps to the pauses that other requests were told
+}
+
+// turn is the patience of whoever waits for a turn: little.
+func (p *endpoint) turn() patience { return patience{attempts: p.attempts, timeout: p.timeout} }
+
+// bulk is that of a long run, which would have to be started again. A server
+// that takes one request at a time lets the others wait for those before them.
+func (p *endpoint) bulk(limited time.Duration, atATime int) patience {
+	attempts := p.attempts
+	if attempts > 1 {
+		attempts *= 2
+	}
+	return patience{attempts: attempts, limited: limited, timeout: p.timeout * time.Duration(atATime), gated: true}
+}
+
 // post has the texts embedded, repeating the request where that may help. It
 // gives up early if the pause would outlast ctx: whoever waits for a turn has
 // better use of the time.
-func (p *endpoint) post(ctx context.Context, texts []string) ([]api.Embedding, error) {
-	for attempt := 1; ; attempt++ {
-		data, err := p.once(ctx, texts)
+func (p *endpoint) post(ctx context.Context, texts []string, with patience) ([]api.Embedding, error) {
+	mostAsked := max(mostAsked, with.limited)
+	var limited time.Duration // waited for so far
+	faults := 0
+	for tries := 1; ; tries++ {
+		if with.gated {
+			if err := p.gate.wait(ctx, p.clock); err != nil {
+				return nil, fmt.Errorf("openai: %s: %w", p.url, err)
+			}
+		}
+		data, err := p.once(ctx, texts, with.timeout)
 		if err == nil {
 			return data, nil
 		}
@@ -92,13 +122,22 @@ func (p *endpoint) post(ctx context.Context, texts []string) ([]api.Embedding, e
 		if !errors.As(err, &f) {
 			return nil, err
 		}
-		f.tries = attempt
-		wait := p.pause(attempt, f.after)
+		f.tries = tries
+		wait := p.pause(tries, f.after)
+		patient := f.limited && limited+wait <= with.limited
+		if !patient {
+			faults++
+		}
 		deadline, ok := ctx.Deadline()
-		if !f.again || attempt >= p.attempts || f.after > mostAsked || ok && p.clock.now().Add(wait).After(deadline) {
+		if !f.again || faults >= with.attempts || f.after > mostAsked || ok && p.clock.now().Add(wait).After(deadline) {
 			return nil, f
 		}
-		p.logger.WarnContext(ctx, "embedding failed, trying again", "error", f, "wait", wait, "attempts", p.attempts)
+		p.logger.WarnContext(ctx, "embedding failed, trying again", "error", f, "wait", wait, "attempts", with.attempts)
+		if patient {
+			limited += wait
+			p.gate.close(p.clock.now().Add(wait)) // for all requests of the run
+			continue
+		}
 		if err := p.clock.sleep(ctx, wait); err != nil {
 			return nil, fmt.Errorf("openai: %s: %w", p.url, err)
 		}
@@ -116,16 +155,17 @@ func (p *endpoint) pause(attempt int, asked time.Duration) time.Duration {
 }
 
 // once makes one request. Its errors are [KeyError], [ModelError] and [failure].
-func (p *endpoint) once(ctx context.Context, texts []string) ([]api.Embedding, error) {
-	if p.timeout > 0 {
+func (p *endpoint) once(ctx context.Context, texts []string, timeout time.Duration) ([]api.Embedding, error) {
+	if timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, p.timeout)
+		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
 	// No encoding is asked for: numbers are what every server gives then.
 	resp, err := p.client.CreateEmbeddings(ctx, api.EmbeddingRequestStrings{
 		Input: texts, Model: api.EmbeddingModel(p.model), Dimensions: p.dimensions,
 	})
+	p.gate.heed(resp.Header(), p.clock.now())
 	if err == nil {
 		return resp.Data, nil
 	}
@@ -142,8 +182,12 @@ func (p *endpoint) once(ctx context.Context, texts []string) ([]api.Embedding, e
 }
 
 // retryAfter returns for how long an answer asks to be left alone: a number of
-// seconds or a date (RFC 9110, section 10.2.3). 0 if it does not say.
+// seconds or a date (RFC 9110, section 10.2.3), or milliseconds as Azure and
+// OpenAI say. 0 if it does not say.
 func (p *endpoint) retryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
+		return time.Duration(min(ms, 24*60*60*1000) * float64(time.Millisecond))
+	}
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds >= 0 {
 		const day = 24 * 60 * 60 // longer ones may not fit a Duration
@@ -183,8 +227,11 @@ func (p *endpoint) refused(texts []string, r *refusal) error {
 	case r.code == "insufficient_quota":
 		f.hint = "the account behind the key has nothing left to spend"
 	case r.status == http.StatusTooManyRequests:
-		f.again, f.after = true, r.after
+		f.again, f.limited, f.after = true, true, r.after
 		f.hint = "the endpoint takes no more for now: wait, or lower BatchTexts"
+	case r.status == http.StatusServiceUnavailable && r.after > 0:
+		f.again, f.limited, f.after = true, true, r.after
+		f.hint = "the endpoint takes no more for now: wait"
 	case r.status >= 500:
 		f.again, f.after = true, r.after
 		f.hint = "the fault is the endpoint's: its log says more"

@@ -64,6 +64,7 @@ type failure struct {
 	err      error         // that what repeats; nil if there is none
 	tries    int           // requests made
 	again    bool          // another try may help
+	limited  bool          // it is no fault: the endpoint takes no more for now
 	after    time.Duration // not before
 	tooLarge bool          // fewer texts may help
 }

@@ -20,22 +20,27 @@ import (
 	"time"
 
 	api "github.com/sashabaranov/go-openai"
+
+	"skillrouter/internal/text"
 )
 
 // Options says which endpoint is used and how. Model is required. Printing or
 // marshalling Options does not show the key.
 type Options struct {
-	BaseURL    string        // without "/embeddings", such as "http://127.0.0.1:8000/v1"; "" means OpenAI's own, which takes a Key
-	Key        string        `json:"-"` // sent as bearer token; "" sends none
-	Model      string        // as the endpoint names it
-	Prefix     string        // put before every text, for models that were trained so: "query: " for E5
-	Dimensions int           // asked of the model, which must be able to shorten its vectors; 0 means the model's own
-	BatchTexts int           // most texts in a request; 0 means 64, negative one by one, at most 2,048
-	BatchBytes int           // most bytes of text in a request, unless one text has more; 0 means 256 KiB, negative no bound
-	Timeout    time.Duration // of one request; 0 means 30 s, negative none
-	Attempts   int           // most tries of a request that met a busy or failing endpoint; 0 means 4, negative one
-	HTTPClient *http.Client  // nil means our own, which takes proxies from the environment; what another one dials is its owner's to check
-	Logger     *slog.Logger  // told of each repeated request, never of texts or the key; nil discards
+	BaseURL     string        // without "/embeddings", such as "http://127.0.0.1:8000/v1"; "" means OpenAI's own, which takes a Key
+	Key         string        `json:"-"` // sent as bearer token; "" sends none
+	Model       string        // as the endpoint names it
+	Prefix      string        // put before every text, for models that were trained so: "query: " for E5
+	Dimensions  int           // asked of the model, which must be able to shorten its vectors; 0 means the model's own
+	BatchTexts  int           // most texts in a request; 0 means 64, negative one by one, at most 2,048
+	BatchBytes  int           // most bytes of text in a request, unless one text has more; 0 means 256 KiB, negative no bound
+	BatchTokens int           // most tokens in a request, as estimated, unless one text has more; 0 or negative: no bound beside BatchBytes
+	Concurrency int           // most requests at a time of [Embedder.EmbedBatches]; 0 means 4, negative one
+	Patience    time.Duration // how long EmbedBatches waits for an endpoint that takes no more for now, for each request; 0 means 10 min, negative: not longer than a turn does
+	Timeout     time.Duration // of one request, by itself: one of several at a time may wait for the others; 0 means 30 s, negative none
+	Attempts    int           // most tries of a request that met a failing endpoint, or for a turn a busy one; EmbedBatches makes twice as many; 0 means 4, negative one
+	HTTPClient  *http.Client  // nil means our own, which takes proxies from the environment; what another one dials is its owner's to check
+	Logger      *slog.Logger  // told of each repeated request, never of texts or the key; nil discards
 }
 
 // String names the model and the address, and says whether there is a key.
@@ -57,6 +62,8 @@ const (
 	defaultBytes    = 256 << 10
 	defaultTimeout  = 30 * time.Second
 	defaultAttempts = 4
+	defaultAtATime  = 4
+	defaultPatience = 10 * time.Minute
 	probe           = "hello" // a text that every model knows
 	answerBase      = 1 << 20
 	answerPerText   = 256 << 10 // 4,096 numbers written at length, and as much again
@@ -65,12 +72,15 @@ const (
 // An Embedder embeds at one endpoint with one model. It is safe for concurrent
 // use.
 type Embedder struct {
-	id         string
-	prefix     string
-	dim        int
-	batchTexts int
-	batchBytes int
-	endpoint   *endpoint
+	id          string
+	prefix      string
+	dim         int
+	batchTexts  int
+	batchBytes  int
+	batchTokens int // 0: no bound
+	atATime     int
+	patience    time.Duration
+	endpoint    *endpoint
 }
 
 // New returns an embedder for an endpoint. Unless Options.Dimensions is given
@@ -94,6 +104,7 @@ func newEmbedder(ctx context.Context, opts *Options, c clock) (*Embedder, error)
 	}
 	e := &Embedder{
 		prefix: o.Prefix, dim: o.Dimensions, batchTexts: o.BatchTexts, batchBytes: o.BatchBytes,
+		batchTokens: max(o.BatchTokens, 0), atATime: o.Concurrency, patience: o.Patience,
 		endpoint: newEndpoint(&o, base, c),
 	}
 	if e.dim == 0 {
@@ -128,6 +139,8 @@ func (o *Options) complete() (base string, err error) {
 	}
 	o.BatchTexts = orDefault(o.BatchTexts, defaultTexts, 1)
 	o.BatchBytes = orDefault(o.BatchBytes, defaultBytes, math.MaxInt)
+	o.Concurrency = orDefault(o.Concurrency, defaultAtATime, 1)
+	o.Patience = orDefault(o.Patience, defaultPatience, 0)
 	o.Timeout = orDefault(o.Timeout, defaultTimeout, 0)
 	o.Attempts = orDefault(o.Attempts, defaultAttempts, 1)
 	if o.Logger == nil {
@@ -150,7 +163,7 @@ func orDefault[T int | time.Duration](v, byDefault, off T) T {
 
 // learn asks for one vector and takes its length for all.
 func (e *Embedder) learn(ctx context.Context) error {
-	data, err := e.endpoint.post(ctx, []string{e.prefix + probe})
+	data, err := e.endpoint.post(ctx, []string{e.prefix + probe}, e.endpoint.turn())
 	if err != nil {
 		return err
 	}
@@ -181,7 +194,7 @@ func (e *Embedder) String() string { return e.id + " at " + e.endpoint.url }
 // Embed returns one vector for each text, in order: of length 1, or all zeros
 // for a blank text, which is not sent, and for one that the model knows nothing
 // of. The vectors belong to the caller. One request is made at a time; an error
-// of any leaves no vectors.
+// of any leaves no vectors. For many texts there is [Embedder.EmbedBatches].
 //
 // Errors are as those of [New], or wrap that of ctx. What an endpoint says about
 // a failure is part of the error, without the key and without the texts.
@@ -197,7 +210,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	for len(pending) > 0 {
 		n := e.fit(texts, pending)
-		if err := e.fill(ctx, vectors, texts, pending[:n]); err != nil {
+		if err := e.fill(ctx, vectors, texts, pending[:n], e.endpoint.turn()); err != nil {
 			return nil, err
 		}
 		pending = pending[n:]
@@ -207,10 +220,13 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 
 // fit returns how many of the pending texts, at least one, go into a request.
 func (e *Embedder) fit(texts []string, pending []int) int {
-	size := 0
+	size, tokens := 0, 0
 	for n, i := range pending {
 		size += len(e.prefix) + len(texts[i])
-		if n == e.batchTexts || n > 0 && size > e.batchBytes {
+		if e.batchTokens > 0 {
+			tokens += text.Tokens(e.prefix) + text.Tokens(texts[i])
+		}
+		if n == e.batchTexts || n > 0 && (size > e.batchBytes || tokens > max(e.batchTokens, 0)) {
 			return n
 		}
 	}
@@ -218,19 +234,19 @@ func (e *Embedder) fit(texts []string, pending []int) int {
 }
 
 // fill embeds the texts that at names and puts their vectors at the same places.
-func (e *Embedder) fill(ctx context.Context, vectors [][]float32, texts []string, at []int) error {
+func (e *Embedder) fill(ctx context.Context, vectors [][]float32, texts []string, at []int, with patience) error {
 	inputs := make([]string, len(at))
 	for n, i := range at {
 		inputs[n] = e.prefix + texts[i]
 	}
-	data, err := e.endpoint.post(ctx, inputs)
+	data, err := e.endpoint.post(ctx, inputs, with)
 	var f *failure
 	if errors.As(err, &f) && f.tooLarge && len(at) > 1 { // TEI takes 32 texts unless told otherwise
 		half := len(at) / 2
-		if err := e.fill(ctx, vectors, texts, at[:half]); err != nil {
+		if err := e.fill(ctx, vectors, texts, at[:half], with); err != nil {
 			return err
 		}
-		return e.fill(ctx, vectors, texts, at[half:])
+		return e.fill(ctx, vectors, texts, at[half:], with)
 	}
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Command reindex builds the indexes of several catalogs in one run, as a
-// nightly job does: one file each, written only where something changed; a
+// Command reindex keeps the indexes of several catalogs up to date in one run,
+// as a nightly job does: one file each, written only where something changed; a
 // catalog that fails does no harm to the others.
 //
 //	go run ./examples/reindex OUT ./skills ./team-skills
@@ -15,9 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"skillrouter/definitions"
-	"skillrouter/embed"
-	"skillrouter/index"
+	"skillrouter"
 )
 
 func main() {
@@ -30,45 +28,29 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) < 2 {
 		return errors.New("usage: reindex OUT CATALOG …")
 	}
-	e, err := embed.New()
-	if err != nil {
-		return err
-	}
+	// With Options.Embedder an endpoint embeds, and CacheDir keeps what it was paid for.
+	opts := &skillrouter.ReindexOptions{Waiting: func(holder string) { log.Printf("waiting for %s", holder) }}
 	var failed []error
 	for _, catalog := range args[1:] {
-		if err := reindex(ctx, e, catalog, args[0], out); err != nil {
+		name := strings.TrimSuffix(filepath.Base(catalog), ".jsonl")
+		if err := reindex(ctx, filepath.Join(args[0], name+".idx"), opts, catalog, out); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", catalog, err))
 		}
 	}
 	return errors.Join(failed...)
 }
 
-func reindex(ctx context.Context, e index.Embedder, catalog, dir string, out io.Writer) error {
-	info, err := os.Stat(catalog)
+func reindex(ctx context.Context, path string, opts *skillrouter.ReindexOptions, catalog string, out io.Writer) error {
+	r, err := skillrouter.Reindex(ctx, path, opts, catalog)
 	if err != nil {
 		return err
 	}
-	name := filepath.Base(catalog)
-	if !info.IsDir() {
-		name = strings.TrimSuffix(name, filepath.Ext(name))
-	}
-	c, err := definitions.Load(ctx, []definitions.Root{{Path: catalog}}, nil)
-	if err != nil {
-		return err
-	}
-	ix, err := index.Build(ctx, c, e, nil)
-	if err != nil {
-		return err
-	}
-	defer ix.Close()
-	path := filepath.Join(dir, name+".idx")
+	defer r.Index.Close()
 	what := "unchanged"
-	if old, err := index.Open(ctx, path, e); err != nil || old.Fingerprint() != ix.Fingerprint() {
-		what = "written"
-		if err := ix.WriteFile(path); err != nil {
-			return err
-		}
+	if c := r.Changes; c != nil {
+		what = fmt.Sprintf("written, %d added, %d changed, %d removed", len(c.Added), len(c.Changed), len(c.Removed))
 	}
-	_, err = fmt.Fprintf(out, "%s %s: %d skills in %d domains, %d problems\n", path, what, len(ix.Skills()), len(ix.Domains()), len(ix.Problems()))
+	_, err = fmt.Fprintf(out, "%s %s: %d skills in %d domains, %d problems\n",
+		path, what, len(r.Index.Skills()), len(r.Index.Domains()), len(r.Index.Problems()))
 	return err
 }

@@ -39,10 +39,10 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	reindexed("a.idx written: 1 skills", "b.idx written: 1 skills")
+	reindexed("a.idx written, 1 added, 0 changed, 0 removed: 1 skills", "b.idx written, 1 added, 0 changed, 0 removed: 1 skills")
 	reindexed("a.idx unchanged", "b.idx unchanged")
 	write("a/bread/SKILL.md", "---\nname: bread\ndescription: Bakes bread.\n---\nKnead.\n")
-	reindexed("a.idx written: 2 skills", "b.idx unchanged")
+	reindexed("a.idx written, 1 added, 0 changed, 0 removed: 2 skills", "b.idx unchanged")
 	if err := run(t.Context(), []string{"out"}, &strings.Builder{}); err == nil {
 		t.Error("no catalog: want how it is used")
 	}
