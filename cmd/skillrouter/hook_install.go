@@ -145,6 +145,8 @@ func (a *app) hookFirstBuild(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return &failure{fmt.Errorf("the hook is set up, but its index was not built: %w", err), "`skillrouter list --problems` with the same --skills tells more"}
+	case ix != nil && len(ix.Skills()) == 0:
+		fmt.Fprintf(a.err, "no skill was found in %s: the hook adds nothing until there is one; `skillrouter list --problems` with the same --skills tells more\n", strings.Join(a.short(places.dirs), ", "))
 	case ix != nil:
 		fmt.Fprintf(a.err, "built the index of %s in %s\n", plural(len(ix.Skills()), "skill"), strings.Join(a.short(places.dirs), ", "))
 	}
