@@ -136,16 +136,17 @@ func (k *Kit) run(ctx context.Context, name string, args json.RawMessage) (strin
 	defer cancel()
 	done := make(chan outcome, 1)
 	go func() {
+		o := outcome{err: fmt.Errorf("%s failed: it ended its goroutine", name)} // as runtime.Goexit does
 		defer func() {
 			if p := recover(); p != nil {
+				o.err = fmt.Errorf("%s failed: panic: %v", name, p)
 				if k.o.Panicked != nil {
 					k.o.Panicked(name, p, debug.Stack())
 				}
-				done <- outcome{err: fmt.Errorf("%s failed: panic: %v", name, p)}
 			}
+			done <- o
 		}()
-		result, err := k.o.Funcs[name](limited, args)
-		done <- outcome{result, err}
+		o.result, o.err = k.o.Funcs[name](limited, args)
 	}()
 	late := func() error { return fmt.Errorf("%s gave no result within %v", name, k.o.ToolTimeout) }
 	select {

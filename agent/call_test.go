@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +23,7 @@ import (
 func withTools(t *testing.T, timeout time.Duration, own map[string]agent.Func) *host {
 	t.Helper()
 	opts := &agent.Options{Funcs: own, ToolTimeout: timeout}
-	for _, name := range []string{"panics", "hangs", "stalls", "fails", "quiet", "echo", "meet"} {
+	for _, name := range []string{"panics", "leaves", "hangs", "stalls", "fails", "quiet", "echo", "meet"} {
 		if own[name] != nil {
 			opts.Tools = append(opts.Tools, agent.Tool{Type: "function", Function: agent.Function{Name: name}})
 		}
@@ -38,6 +39,7 @@ func TestFailingFunctions(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	h := withTools(t, 20*time.Millisecond, map[string]agent.Func{
 		"panics": func(context.Context, json.RawMessage) (string, error) { panic("out of range") },
+		"leaves": func(context.Context, json.RawMessage) (string, error) { runtime.Goexit(); return "", nil },
 		"hangs":  func(context.Context, json.RawMessage) (string, error) { <-release; return "too late", nil },
 		"stalls": func(ctx context.Context, _ json.RawMessage) (string, error) { <-ctx.Done(); return "", ctx.Err() },
 		"fails":  func(context.Context, json.RawMessage) (string, error) { return "", errors.New("no such city") },
@@ -46,6 +48,7 @@ func TestFailingFunctions(t *testing.T) {
 	})
 	for _, test := range []struct{ name, arguments, want string }{
 		{"panics", `{}`, "error: panics failed: panic: out of range"},
+		{"leaves", `{}`, "error: leaves failed: it ended its goroutine"},
 		{"hangs", `{}`, "error: hangs gave no result within 20ms"},
 		{"stalls", `{}`, "error: stalls gave no result within 20ms"},
 		{"fails", `{}`, "error: no such city"},

@@ -26,8 +26,8 @@ type endpoint struct {
 	answers  []agent.Message
 	requests []json.RawMessage
 	client   *openai.Client
-	fail     int  // how many requests are refused first, with a 500
-	noIndex  bool // stream calls without their index
+	fail     int                 // how many requests are refused first, with a 500
+	index    func(call int) *int // of a call in a stream; nil: its place
 }
 
 func newEndpoint(t testing.TB, answers ...agent.Message) *endpoint {
@@ -81,9 +81,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for i, c := range answer.ToolCalls {
 		piece := func(id, name, arguments string) map[string]any {
-			p := map[string]any{"index": i, "type": "function", "function": map[string]string{"name": name, "arguments": arguments}}
-			if e.noIndex {
-				delete(p, "index")
+			p := map[string]any{"index": &i, "type": "function", "function": map[string]string{"name": name, "arguments": arguments}}
+			if e.index != nil {
+				p["index"] = e.index(i)
 			}
 			if id != "" {
 				p["id"] = id

@@ -241,14 +241,19 @@ func split(names, known []string) (in, out []string) {
 
 // tellUnknown says which documents there are not, and which there are.
 func tellUnknown(unknown []string, def *definitions.Skill) string {
+	files, unknown := split(unknown, unshowable(def))
+	told := ""
+	if len(files) > 0 {
+		told = "\nnot text, or too long to be shown: " + strings.Join(files, ", ")
+	}
 	if len(unknown) == 0 {
-		return ""
+		return told
 	}
 	there := "none"
 	if names := documents(def); len(names) > 0 {
 		there = strings.Join(names, ", ")
 	}
-	return "\nunknown documents: " + strings.Join(unknown, ", ") + "; there are: " + there
+	return told + "\nunknown documents: " + strings.Join(unknown, ", ") + "; there are: " + there
 }
 
 // selectDocs chooses the documents of a loaded skill.

@@ -31,7 +31,11 @@ func TestManual(t *testing.T) {
 			if r, _ := h.step(); strings.Contains(asJSON(t, r), "deploy-site") || strings.Contains(asJSON(t, r), "Deploy with care") {
 				t.Errorf("%s, %q: it is in the request:\n%s", mode, strategy, asJSON(t, r))
 			}
+			before := len(h.State().Changes())
 			h.must("error: skill not found", "read_file", `{"path":"skills/code/deploy/SKILL.md"}`)
+			if changes := h.State().Changes()[before:]; len(changes) > 0 {
+				t.Errorf("%s, %q: what was refused is noted: %+v", mode, strategy, changes)
+			}
 			h.say("/deploy-site")
 			if strategy == agent.Path {
 				h.step()
@@ -155,6 +159,30 @@ func TestLenientNames(t *testing.T) {
 	r, receipt := h.step()
 	if n := strings.Count(text(r), "[Loaded] code-review"); n != 1 || len(receipt.Loaded) != 2 {
 		t.Errorf("loaded %d times: %+v", n, receipt.Loaded)
+	}
+}
+
+// Files that are no text, or too long, are listed and never shown.
+func TestFilesThatAreNotShown(t *testing.T) {
+	files := small()
+	files["code/code-review/logo.png"] = file("\x89PNG\x00")
+	files["code/code-review/data/all.csv"] = file(strings.Repeat("1,2,3\n", 50_000))
+	const lists = "[More] files that cannot be shown: data/all.csv, logo.png; extension not shown (load with skill_extension)"
+	for _, strategy := range []agent.Strategy{agent.SystemMessage, agent.ToolResult} {
+		h := newHost(t, newRouter(t, build(t, files), nil), "main", &agent.Options{Strategy: strategy, Extras: []string{agent.ReadFile}})
+		h.say("hello")
+		h.must("loaded: code-review", "skill_load", `{"skill":"code-review","include_all_docs":true}`)
+		r, receipt := h.step()
+		if got := receipt.Loaded[0].Docs; !slices.Equal(got, []string{"guide.md", "reference.txt"}) || !strings.Contains(text(r), lists) || strings.Contains(text(r), "PNG") || strings.Contains(text(r), "1,2,3") {
+			t.Errorf("%q: documents %q:\n%s", strategy, got, text(r))
+		}
+		h.must("documents of code-review: guide.md\nnot text, or too long to be shown: logo.png\nunknown documents: x.md; there are: guide.md, reference.txt",
+			"skill_select_docs", `{"skill":"code-review","docs":["logo.png","guide.md","x.md"]}`)
+		for _, name := range []string{"logo.png", "data/all.csv"} {
+			if got := h.call("read_file", `{"path":"code-review/`+name+`"}`); !strings.HasPrefix(got, "error: ") || strings.Contains(got, "1,2,3") {
+				t.Errorf("read_file: %s", got)
+			}
+		}
 	}
 }
 

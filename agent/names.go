@@ -158,10 +158,10 @@ func (k *Kit) readFile(ctx context.Context, given string) (string, error) {
 		clean, _ := text.Clean(string(data))
 		return definitions.Escape(clean), nil
 	}
-	if err := k.Read(ctx, given); err != nil {
+	if _, err := k.find(ctx, now, skill, true); err != nil {
 		return "", err
 	}
-	if _, err := k.find(ctx, now, skill, true); err != nil {
+	if err := k.Read(ctx, given); err != nil {
 		return "", err
 	}
 	def, err := k.kept(now, skill)

@@ -91,6 +91,9 @@ func (k *Kit) render(b *block) string {
 			more = append(more, "documents not shown: "+strings.Join(names, ", ")+" (choose with skill_select_docs)")
 		}
 	}
+	if names := unshowable(b.def); len(names) > 0 {
+		more = append(more, "files that cannot be shown: "+listNames(names))
+	}
 	if b.def.Extension != "" && !b.extension && k.offers(toolExtension) && !slices.Contains(b.omitted, theExtension) {
 		more = append(more, "extension not shown (load with skill_extension)")
 	}
@@ -176,15 +179,15 @@ func (k *Kit) describe(f Function, d *draft) string {
 		for i, m := range d.now.Summaries {
 			names[i] = m.Skill
 		}
-		return f.Description + " Available skills: " + listNames(names) + "."
+		return f.Description + " Available skills: " + definitions.Escape(listNames(names)) + "."
 	case toolUnload:
-		return f.Description + " Loaded skills: " + listNames(skillsOf(d.blocks)) + "."
+		return f.Description + " Loaded skills: " + definitions.Escape(listNames(skillsOf(d.blocks))) + "."
 	}
 	return f.Description
 }
 
-// longestNames bounds the names in a description, in bytes: some endpoints
-// refuse one of more than 1,024 characters.
+// longestNames bounds a list of names, in bytes: some endpoints refuse a
+// description of more than 1,024 characters.
 const longestNames = 800
 
 func listNames(names []string) string {
@@ -199,7 +202,7 @@ func listNames(names []string) string {
 	if more := len(names) - n; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return definitions.Escape(list)
+	return list
 }
 
 // skillResults is the last stage: loaded skills in the results of the calls

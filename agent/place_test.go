@@ -243,6 +243,26 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
+// After a compaction no more comes back than the budget has room for, and the
+// model is told of the rest.
+func TestCompactionWithinTheBudget(t *testing.T) {
+	files := small()
+	files["code/code-review/SKILL.md"] = skillFile("code-review", "Reviews code.", strings.Repeat("Look for bugs. ", 200))
+	h := newHost(t, newRouter(t, build(t, files), nil), "main", &agent.Options{Strategy: agent.ToolResult, Budget: 400})
+	h.say("hello")
+	h.must("loaded: code-review", "skill_load", `{"skill":"code-review","mode":"session"}`)
+	h.must("loaded: search", "skill_load", `{"skill":"search","mode":"session"}`)
+	h.past = []agent.Message{{Role: agent.RoleUser, Content: "Summary of what was before."}}
+	h.say("go on")
+	r, receipt := h.step()
+	if got := shows(r, "code-review", "search"); !slices.Equal(got, []string{"search"}) || receipt.System+receipt.Overview+receipt.Definitions > 400 || receipt.LeftOut[0].Skill != "code-review" {
+		t.Errorf("shown %q: %+v\n%s", got, receipt, text(r))
+	}
+	if !strings.Contains(text(r), "[More] code-review is loaded, but there is no room") {
+		t.Errorf("the model is not told:\n%s", text(r))
+	}
+}
+
 // Only the last result of a skill has its text, and one that failed has none.
 func TestLastResultOnly(t *testing.T) {
 	h := newHost(t, newRouter(t, build(t, small()), nil), "main", &agent.Options{Strategy: agent.ToolResult})

@@ -96,6 +96,32 @@ func TestModesOfLoads(t *testing.T) {
 	}
 }
 
+// What is unloaded is gone from the next request, wherever it stood: only the
+// short confirmation of its load stays.
+func TestUnloadedIsGone(t *testing.T) {
+	for _, strategy := range []agent.Strategy{agent.SystemMessage, agent.ToolResult, agent.Toolset} {
+		h := newHost(t, newRouter(t, build(t, small()), nil), "main", &agent.Options{Strategy: strategy, Funcs: funcs(), Extras: []string{"load_skill"}})
+		h.say("hello")
+		h.must("loaded: calculator", "load_skill", `{"name":"calculator"}`)
+		with, _ := h.step()
+		if len(shows(with, "calculator")) == 0 || !slices.Contains(toolNames(with), "calculate") {
+			t.Errorf("%q: loaded, not shown:\n%s", strategy, text(with))
+		}
+		h.must("unloaded: calculator", "unload_skill", `{"name":"calculator"}`)
+		for _, utterance := range []string{"", "hello again"} {
+			if utterance != "" {
+				h.say(utterance)
+			}
+			r, receipt := h.step()
+			if len(shows(r, "calculator")) > 0 || slices.Contains(toolNames(r), "calculate") || len(receipt.Loaded) > 0 || !strings.Contains(text(r), "loaded: calculator\n") {
+				t.Errorf("%q: unloaded, shown:\n%s", strategy, text(r))
+			}
+		}
+		h.must("error: tool not available: calculate: no loaded skill has it; load the skill that does", "calculate", `{"expression":"1+1"}`)
+		h.wantKeys()
+	}
+}
+
 // Rule c: when a turn's key is cleared the text stays cached until the task
 // ends, so that loading it again is a hit.
 func TestReloadInTaskIsAHit(t *testing.T) {

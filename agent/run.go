@@ -125,12 +125,14 @@ func (o *RunOptions) stream(ctx context.Context, client *openai.Client, request 
 	}
 	defer stream.Close()
 	pieces := 0
+	var calls called
 	for {
 		piece, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			if pieces == 0 {
 				return answer, errors.New("the endpoint gave no answer: the stream was empty")
 			}
+			answer.ToolCalls = calls.all
 			return answer, nil
 		}
 		if err != nil {
@@ -152,35 +154,42 @@ func (o *RunOptions) stream(ctx context.Context, client *openai.Client, request 
 			o.Piece(delta.Content)
 		}
 		for _, c := range delta.ToolCalls {
-			answer.ToolCalls = grow(answer.ToolCalls, c)
+			calls.add(c)
 		}
 	}
 }
 
-// grow adds a piece of a call: to the call of its index or, where an endpoint
-// gives none, to the last one, unless it has an ID of its own.
-func grow(calls []ToolCall, c openai.ToolCall) []ToolCall {
-	at := len(calls) - 1
-	switch {
-	case c.Index != nil:
-		at = *c.Index
-	case at < 0 || c.ID != "" && c.ID != calls[at].ID:
-		at++
+// A called puts the pieces of calls together.
+type called struct {
+	all []ToolCall
+	at  map[int]int // by the endpoint's index: the place of the call begun last under it
+}
+
+// add adds a piece: to the call of its index or, where an endpoint gives none,
+// to the last one. An ID of its own begins another; with an index it does so
+// beside a name, because some endpoints give all calls the index 0, and others
+// each piece an ID.
+func (l *called) add(c openai.ToolCall) {
+	at, known := len(l.all)-1, len(l.all) > 0
+	if c.Index != nil {
+		at, known = l.at[*c.Index]
 	}
-	const most = 128 // calls in one answer; a wrong index must not cost memory
-	if at < 0 || at >= most {
-		return calls
+	if !known || c.ID != "" && c.ID != l.all[at].ID && l.all[at].ID != "" && (c.Index == nil || c.Function.Name != "") {
+		at = len(l.all)
+		l.all = append(l.all, ToolCall{Type: "function"})
 	}
-	for len(calls) <= at {
-		calls = append(calls, ToolCall{Type: "function"})
+	if c.Index != nil {
+		if l.at == nil {
+			l.at = map[int]int{}
+		}
+		l.at[*c.Index] = at
 	}
-	call := &calls[at]
-	if c.ID != "" {
+	call := &l.all[at]
+	if call.ID == "" {
 		call.ID = c.ID
 	}
 	call.Function.Name += c.Function.Name
 	call.Function.Arguments += c.Function.Arguments
-	return calls
 }
 
 func add(sum, u *openai.Usage) {

@@ -17,15 +17,20 @@ import (
 	"skillrouter/agent"
 )
 
-// Several calls in one answer, in pieces that have no index.
+// Several calls in one answer, in pieces, with the indexes that endpoints give.
 func TestRunStreamsParallelCalls(t *testing.T) {
-	for _, noIndex := range []bool{false, true} {
+	for name, index := range map[string]func(call int) *int{
+		"from 0": nil,
+		"from 1": func(call int) *int { call++; return &call },
+		"all 0":  func(int) *int { return new(int) },
+		"none":   func(int) *int { return nil },
+	} {
 		e := newEndpoint(t,
 			calls(call("1", "load_skill", `{"name":"calculator"}`), call("2", "load_skill", `{"name":"search"}`)),
 			calls(call("3", "calculate", `{"expression":"6*7"}`), call("4", "search_web", `{"query":"北京天气"}`)),
 			says("42, 晴"),
 		)
-		e.noIndex = noIndex
+		e.index = index
 		h := newHost(t, newRouter(t, build(t, small()), nil), "main", &agent.Options{Strategy: agent.Toolset, Funcs: funcs()})
 		result, err := agent.Run(t.Context(), e.client, h.Kit, nil, worked, &agent.RunOptions{Model: "test", Stream: true})
 		if err != nil {
@@ -40,7 +45,7 @@ func TestRunStreamsParallelCalls(t *testing.T) {
 			"assistant  ", "tool 3 42", "tool 4 北京今天晴，25 度。", "assistant  42, 晴",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("without index %v: messages (-want +got):\n%s", noIndex, diff)
+			t.Errorf("index %s: messages (-want +got):\n%s", name, diff)
 		}
 	}
 }

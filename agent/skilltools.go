@@ -101,6 +101,11 @@ func parseTools(file string, data []byte) skillTools {
 		}
 		out.tools = append(out.tools, t)
 	}
+	if _, err := decoder.Token(); err != nil { // of the list's end
+		report(len(clean), definitions.Error, "tools-json", "is no JSON: the list has no end", "close it with ]; the tools before are used")
+	} else if after := strings.TrimLeft(list[decoder.InputOffset():], " \t\r\n"); after != "" {
+		report(at+len(list)-len(after), definitions.Error, "tools-json", "is no JSON: text after the list", "take it out; the tools of the list are used")
+	}
 	return out
 }
 
@@ -109,14 +114,15 @@ func parameters(schema json.RawMessage) (json.RawMessage, error) {
 	if len(schema) == 0 || string(schema) == "null" {
 		return json.RawMessage(noParameters), nil
 	}
-	var object struct {
-		Type any `json:"type"`
-	}
+	var object map[string]any // a struct would take "Type" for "type"
 	if json.Unmarshal(schema, &object) != nil {
 		return nil, errors.New("is no object")
 	}
-	if object.Type != "object" {
-		return nil, fmt.Errorf("type is %v, not object", object.Type)
+	switch kind, has := object["type"]; {
+	case !has:
+		return nil, errors.New("type is missing, not object")
+	case kind != "object":
+		return nil, fmt.Errorf("type is %v, not object", kind)
 	}
 	var compact bytes.Buffer
 	err := json.Compact(&compact, schema)
@@ -168,6 +174,17 @@ func documents(s *definitions.Skill) []string {
 	var names []string
 	for _, d := range s.Docs {
 		if d.Text && d.Name != toolsFile {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// unshowable are the names of a skill's files that are no text, or too long.
+func unshowable(s *definitions.Skill) []string {
+	var names []string
+	for _, d := range s.Docs {
+		if !d.Text {
 			names = append(names, d.Name)
 		}
 	}

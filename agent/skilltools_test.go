@@ -28,6 +28,9 @@ func TestToolsFile(t *testing.T) {
 		{"a prompt alone", `{"system_prompt":"Be brief."}`, nil},
 		{"no JSON", "[\n{", []string{"2: tools-json: is no JSON: unexpected EOF"}},
 		{"no object", "{\n\"tools\": [}", []string{"2: tools-json: is no JSON: invalid character '}' looking for beginning of value"}},
+		{"not closed", "[\n" + tool("f", `,"description":"x"`) + "\n", []string{"3: tools-json: is no JSON: the list has no end"}},
+		{"text after it", "[" + tool("f", `,"description":"x"`) + "]\n\n]", []string{"3: tools-json: is no JSON: text after the list"}},
+		{"text after an object", `{"tools":[]}` + "\n{}", []string{"2: tools-json: is no JSON: invalid character '{' after top-level value"}},
 		{"no list", `"f"`, []string{"1: tools-json: is no list of tools"}},
 		{"no tool", "[\n\n1,\n" + tool("f", `,"description":"x"`) + "]", []string{"3: tool-form: is no tool"}},
 		{"another type", `[{"type":"web_search"}]`, []string{"1: tool-form: is no tool"}},
@@ -35,6 +38,7 @@ func TestToolsFile(t *testing.T) {
 		{"a reserved name", "[" + tool("skill_load", "") + "]", []string{`1: tool-name: the tool name "skill_load" is one by which skills are handled`}},
 		{"twice", "[" + tool("f", `,"description":"x"`) + ",\n" + tool("f", `,"description":"y"`) + "]", []string{`2: tool-twice: the tool "f" is declared twice`}},
 		{"bad parameters", "[" + tool("f", `,"parameters":{"type":"array"}`) + "]", []string{`1: tool-parameters: parameters of "f": type is array, not object`}},
+		{"parameters of no type", "[" + tool("f", `,"parameters":{"Type":"object"}`) + "]", []string{`1: tool-parameters: parameters of "f": type is missing, not object`}},
 		{"parameters that are no object", "[" + tool("f", `,"parameters":[1]`) + "]", []string{`1: tool-parameters: parameters of "f": is no object`}},
 		{"no description", "[" + tool("f", "") + "]", []string{`1: tool-description: the tool "f" has no description`}},
 		{"no function", "[" + tool("g", `,"description":"x"`) + "]", []string{`0: tool-unbound: no function is bound to the tool "g": it is left out`}},
@@ -81,6 +85,7 @@ func FuzzToolsFile(f *testing.F) {
 	f.Add([]byte(calculatorTools))
 	f.Add([]byte(`{"system_prompt":"x","tools":[]}`))
 	f.Add([]byte("[{\n}]"))
+	f.Add([]byte(`[{"type":"function","function":{"name":"f","parameters":{"tYpe":"object"}}}0`))
 	f.Add([]byte(`{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{}}}}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {

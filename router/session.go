@@ -32,6 +32,11 @@ type SessionOptions struct {
 // [SessionOptions].
 var ErrBusy = errors.New("router: another call of the session is under way")
 
+// ErrState says that the state which the store has of a session cannot be
+// read: another version of this package wrote it. [Session.End] lets the
+// session begin anew.
+var ErrState = errors.New("router: the state of the session cannot be read")
+
 // A Session carries the layers over the turns of one dialogue of one agent. It
 // is safe for concurrent use: its calls run one at a time, in the order they
 // come. Every call that may wait takes a context; on an error nothing has

@@ -185,10 +185,10 @@ func (st *state) restore(o *Options) (err error) {
 func decodeState(data []byte, o *Options) (*state, error) {
 	st := &state{}
 	if err := json.Unmarshal(data, st); err != nil {
-		return nil, fmt.Errorf("router: session state: %w: end the session to begin anew", err)
+		return nil, fmt.Errorf("%w: %w: end the session to begin anew", ErrState, err)
 	}
 	if st.Version != stateVersion {
-		return nil, fmt.Errorf("router: session state has version %d, this router reads %d: end the session to begin anew", st.Version, stateVersion)
+		return nil, fmt.Errorf("%w: it has version %d, this router reads %d: end the session to begin anew", ErrState, st.Version, stateVersion)
 	}
 	return st, st.restore(o)
 }

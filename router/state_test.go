@@ -1,6 +1,7 @@
 package router
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -48,7 +49,7 @@ func TestState(t *testing.T) {
 
 func TestDecodeState(t *testing.T) {
 	for name, data := range map[string]string{"not JSON": "x", "another version": `{"v":99}`, "nothing": "{}"} {
-		if _, err := decodeState([]byte(data), &Options{}); err == nil || !strings.Contains(err.Error(), "end the session") {
+		if _, err := decodeState([]byte(data), &Options{}); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "end the session") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -289,6 +289,11 @@ func (h *hook) turn(ctx context.Context, e *hookEvent, r *router.Router, answer 
 			return answer
 		}
 		route, err = s.Route(ctx, e.utterance)
+		if errors.Is(err, router.ErrState) { // of before an update of this program: better begun anew than mute
+			if err = s.End(ctx); err == nil {
+				route, err = s.Route(ctx, e.utterance)
+			}
+		}
 	}
 	if err != nil {
 		return fail(err)

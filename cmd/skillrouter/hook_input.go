@@ -26,23 +26,24 @@ const (
 	otherEvent                   // nothing to do
 )
 
-// A hookMessage is the JSON of both forms. In that of Claude Code, which Codex
-// and others have taken over, hook_event_name is always there.
+// A clientMessage is the JSON of Claude Code's form, which Codex and others have
+// taken over. hook_event_name is always there.
+type clientMessage struct {
+	Event     string `json:"hook_event_name"`
+	SessionID string `json:"session_id"`
+	AgentID   string `json:"agent_id"` // inside a subagent
+	Prompt    string `json:"prompt"`
+	Source    string `json:"source"` // of SessionStart: startup, resume, clear, compact
+	Cwd       string `json:"cwd"`
+}
+
+// A hookMessage is the JSON of the generic form.
 type hookMessage struct {
-	// Claude Code
-	Event     string `json:"hook_event_name,omitempty"`
-	SessionID string `json:"session_id,omitempty"`
-	AgentID   string `json:"agent_id,omitempty"` // inside a subagent
-	Prompt    string `json:"prompt,omitempty"`
-	Source    string `json:"source,omitempty"` // of SessionStart: startup, resume, clear, compact
-
-	// generic
-	Session   string  `json:"session,omitempty"`
-	Agent     string  `json:"agent,omitempty"`
-	Utterance *string `json:"utterance,omitempty"`
-	Forget    bool    `json:"forget,omitempty"`
-
-	Cwd string `json:"cwd,omitempty"`
+	Session   string  `json:"session"`
+	Agent     string  `json:"agent"`
+	Utterance *string `json:"utterance"`
+	Forget    bool    `json:"forget"`
+	Cwd       string  `json:"cwd"`
 }
 
 // maxHookInput is far above a prompt with a long text pasted in.
@@ -62,17 +63,35 @@ func readHookEvent(in io.Reader) (*hookEvent, error) {
 }
 
 func parseHookEvent(data []byte) (*hookEvent, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // PowerShell pipes one
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark)) // PowerShell pipes one
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("the client sent nothing")
 	}
+	// The forms are read apart: what one knows of may be anything in the other.
+	read := func(into any) error {
+		if err := json.Unmarshal(data, into); err != nil {
+			return fmt.Errorf("the client's message is no JSON of ours: %w", err)
+		}
+		return nil
+	}
+	var form struct {
+		Event string `json:"hook_event_name"`
+	}
+	if err := read(&form); err != nil {
+		return nil, err
+	}
+	if form.Event != "" {
+		var m clientMessage
+		if err := read(&m); err != nil {
+			return nil, err
+		}
+		return m.event(), nil
+	}
 	var m hookMessage
-	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, fmt.Errorf("the client's message is no JSON of ours: %w", err)
+	if err := read(&m); err != nil {
+		return nil, err
 	}
 	switch {
-	case m.Event != "":
-		return m.claudeCode(), nil
 	case m.Forget && m.Session == "":
 		return nil, errors.New(`the client's message has "forget" without "session"`)
 	case m.Forget:
@@ -84,9 +103,9 @@ func parseHookEvent(data []byte) (*hookEvent, error) {
 	}
 }
 
-// claudeCode reads the form of Claude Code. Any event with a prompt begins a
-// turn: clients that took the form over have names of their own for it.
-func (m *hookMessage) claudeCode() *hookEvent {
+// event is what the message says. Any event with a prompt begins a turn: clients
+// that took the form over have names of their own for it.
+func (m *clientMessage) event() *hookEvent {
 	e := &hookEvent{session: m.SessionID, agent: m.AgentID, utterance: m.Prompt, cwd: m.Cwd, name: m.Event}
 	switch {
 	case m.Event == "SessionStart" && (m.Source == "clear" || m.Source == "compact"),

@@ -59,6 +59,15 @@ func TestParseHookEvent(t *testing.T) {
 			want: hookEvent{session: "s", name: "Stop", kind: otherEvent},
 		},
 		{
+			name:    "what the generic form has is anything in this one",
+			message: `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"hello","session":{"id":1},"agent":{"type":"x"},"utterance":[],"forget":"no"}`,
+			want:    hookEvent{session: "s", utterance: "hello", name: "UserPromptSubmit"},
+		},
+		{
+			name: "and the other way round", message: `{"session":"s","utterance":"hello","prompt":{"id":1},"source":["x"],"session_id":7}`,
+			want: hookEvent{session: "s", utterance: "hello"},
+		},
+		{
 			name: "generic", message: `{"session":"s","utterance":"hello","cwd":"/w","agent":"helper"}`,
 			want: hookEvent{session: "s", agent: "helper", utterance: "hello", cwd: "/w"},
 		},

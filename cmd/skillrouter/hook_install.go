@@ -145,6 +145,8 @@ func (a *app) hookFirstBuild(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return &failure{fmt.Errorf("the hook is set up, but its index was not built: %w", err), "`skillrouter list --problems` with the same --skills tells more"}
+	case ix != nil && len(ix.Skills()) == 0:
+		fmt.Fprintf(a.err, "no skill was found in %s: the hook adds nothing until there is one; `skillrouter list --problems` with the same --skills tells more\n", strings.Join(a.short(places.dirs), ", "))
 	case ix != nil:
 		fmt.Fprintf(a.err, "built the index of %s in %s\n", plural(len(ix.Skills()), "skill"), strings.Join(a.short(places.dirs), ", "))
 	}
@@ -218,10 +220,17 @@ func (a *app) changeSettings(path string, yes, dry bool, change func(*claudeSett
 	return true, a.writeSettings(path, old, now, mode)
 }
 
-// readSettings returns a file that need not be there.
+// readSettings returns a file that need not be there. A link must lead to one:
+// writing would put a file in its place.
 func readSettings(path string) ([]byte, fs.FileMode, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if to, err := os.Readlink(path); err == nil {
+			return nil, 0, &failure{
+				fmt.Errorf("%s is a link to %s, which is not there", path, to),
+				"make that file (it may be empty), or remove the link",
+			}
+		}
 		return nil, 0o600, nil
 	}
 	if err != nil {

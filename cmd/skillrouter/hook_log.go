@@ -38,6 +38,9 @@ const hookLogFile = "hook.log"
 // maxHookLog bounds the log; one older file of that size stays beside it.
 const maxHookLog = 128 << 10
 
+// maxHookLine bounds a line of it: with an utterance in it, a paste may be one.
+const maxHookLine = 8 << 10
+
 // hookLog is the log of the hook. It never fails: where it cannot write it
 // says nothing.
 func (a *app) hookLog() *slog.Logger {
@@ -53,6 +56,10 @@ func (a *app) hookLog() *slog.Logger {
 type logFile string
 
 func (path logFile) Write(line []byte) (int, error) {
+	given := len(line)
+	if given > maxHookLine {
+		line = append(bytes.ToValidUTF8(line[:maxHookLine:maxHookLine], nil), "…\n"...)
+	}
 	if err := os.MkdirAll(filepath.Dir(string(path)), 0o700); err != nil {
 		return 0, err
 	}
@@ -61,8 +68,10 @@ func (path logFile) Write(line []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := f.Write(line)
-	return n, errors.Join(err, f.Close())
+	if _, err = f.Write(line); err != nil {
+		given = 0
+	}
+	return given, errors.Join(err, f.Close())
 }
 
 func (path logFile) full() bool {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -245,6 +246,38 @@ func TestHookBesideAHeldLock(t *testing.T) {
 	}
 }
 
+// A futureStore keeps states as a later version of the program might.
+type futureStore struct{ *files.Store }
+
+func (s futureStore) Save(ctx context.Context, key string, _ []byte, revision uint64) (uint64, error) {
+	return s.Store.Save(ctx, key, []byte(`{"v":99}`), revision)
+}
+
+// A session that another version of the program has kept begins anew.
+func TestHookAfterAnUpdate(t *testing.T) {
+	h := newHome(t)
+	store, err := files.Open(h.state("sessions"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := skillrouter.Open(t.Context(), &skillrouter.Options{Router: router.Options{Store: futureStore{store}}}, h.skills)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s, err := r.Session("s", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Route(t.Context(), "draft an e-mail"); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := h.run(prompt("s", "extract the text of this PDF"), "hook", "--skills", h.skills, "--deadline", "8s")
+	if err != nil || !strings.Contains(out, "pdf-text") || h.turns("s") != 1 {
+		t.Errorf("%v, %q, turn %d; the log:\n%s", err, out, h.turns("s"), h.log())
+	}
+}
+
 // What no message can bring about: a client that keeps stdin open, and a fault
 // of ours.
 func TestHookOnFaultsWithin(t *testing.T) {
@@ -303,6 +336,13 @@ func TestLogIsBounded(t *testing.T) {
 	}
 	if got, err := path.tail(2); err != nil || len(got) != 2 || len(got[0]) != 999 {
 		t.Errorf("tail: %d lines, %v", len(got), err)
+	}
+	long := []byte("text=" + strings.Repeat("字", maxHookLine) + "\n")
+	if n, err := path.Write(long); err != nil || n != len(long) {
+		t.Errorf("a long line: %d bytes, %v", n, err)
+	}
+	if got, err := path.tail(2); err != nil || len(got) != 2 || len(got[0]) != 999 || len(got[1]) > maxHookLine+len("…") || !utf8.ValidString(got[1]) || !strings.HasSuffix(got[1], "字…") {
+		t.Errorf("tail after a long line: %d lines, %v", len(got), err)
 	}
 	if got, err := logFile(string(path) + ".none").tail(2); err != nil || len(got) != 0 {
 		t.Errorf("tail of no log: %v, %v", got, err)

@@ -31,11 +31,15 @@ type claudeSettings struct {
 	doc    hujson.Value
 	indent string
 	crlf   bool
+	marked bool // begins with a byte order mark
 }
+
+const byteOrderMark = "\xef\xbb\xbf"
 
 // parseClaudeSettings reads a settings.json; an empty one is as good as {}. The
 // error names the line.
 func parseClaudeSettings(data []byte) (*claudeSettings, error) {
+	data, marked := bytes.CutPrefix(data, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}\n")
 	}
@@ -55,7 +59,7 @@ func parseClaudeSettings(data []byte) (*claudeSettings, error) {
 	if _, ok := doc.Value.(*hujson.Object); !ok {
 		return nil, errors.New("it holds no JSON object") // null
 	}
-	s := &claudeSettings{doc: doc, indent: "  ", crlf: bytes.Contains(data, []byte("\r\n"))}
+	s := &claudeSettings{doc: doc, indent: "  ", crlf: bytes.Contains(data, []byte("\r\n")), marked: marked}
 	if _, after, ok := bytes.Cut(data, []byte("\n")); ok {
 		if n := len(after) - len(bytes.TrimLeft(after, " \t")); n > 0 {
 			s.indent = string(after[:n])
@@ -74,6 +78,20 @@ func memberOf(object *hujson.Object, key string) *hujson.Value {
 	return nil
 }
 
+// twice returns the keys that an object has more than once.
+func twice(object *hujson.Object) []string {
+	var keys []string
+	times := map[string]int{}
+	for i := range object.Members {
+		if name, ok := object.Members[i].Name.Value.(hujson.Literal); ok {
+			if times[name.String()]++; times[name.String()] == 2 {
+				keys = append(keys, name.String())
+			}
+		}
+	}
+	return keys
+}
+
 func removeMember(object *hujson.Object, key string) {
 	object.Members = slices.DeleteFunc(object.Members, func(m hujson.ObjectMember) bool {
 		name, ok := m.Name.Value.(hujson.Literal)
@@ -84,10 +102,20 @@ func removeMember(object *hujson.Object, key string) {
 func (s *claudeSettings) root() *hujson.Object { return s.doc.Value.(*hujson.Object) } //nolint:forcetypeassert // parse checked it
 
 // check says what of "hooks" is not as Claude Code has it, as far as we touch it.
+// A key that stands twice in it is refused: the client reads the last one alone,
+// and a change would have to choose.
 func (s *claudeSettings) check() error {
 	hooks := memberOf(s.root(), "hooks")
 	if hooks == nil {
 		return nil
+	}
+	if slices.Contains(twice(s.root()), "hooks") {
+		return errors.New(`"hooks" stands twice`)
+	}
+	for v := range hooks.All() {
+		if o, ok := v.Value.(*hujson.Object); ok && len(twice(o)) > 0 {
+			return fmt.Errorf(`"hooks": %q stands twice`, twice(o)[0])
+		}
 	}
 	events, ok := hooks.Value.(*hujson.Object)
 	if !ok {
@@ -336,6 +364,9 @@ func (s *claudeSettings) bytes() []byte {
 	if s.crlf {
 		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 		data = bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))
+	}
+	if s.marked {
+		data = append([]byte(byteOrderMark), data...)
 	}
 	return data
 }

@@ -160,6 +160,18 @@ func TestInstallKeepsTheIndentAndLineEnds(t *testing.T) {
 	}
 }
 
+// PowerShell writes a byte order mark, and Claude Code reads past it.
+func TestInstallKeepsAByteOrderMark(t *testing.T) {
+	const before = byteOrderMark + "{\n  \"a\": 1\n}\n"
+	with := installed(t, before, hookCommandForTest)
+	if rest, ok := strings.CutPrefix(with, byteOrderMark); !ok || !json.Valid([]byte(rest)) {
+		t.Errorf("installed: %q", with)
+	}
+	if got, n := uninstalled(t, with); n != 2 || got != before {
+		t.Errorf("%d taken out: %q", n, got)
+	}
+}
+
 // Another version or place of the program is the same hook: it is changed where
 // it stands, a second one goes, and the user's own neighbours stay.
 func TestInstallAnew(t *testing.T) {
@@ -217,7 +229,10 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		"[]":                                               "no JSON object",
 		"null":                                             "no JSON object",
 		"{\"hooks\": []}":                                  `"hooks" is no object`,
-		"{\"hooks\": {\"UserPromptSubmit\": {}}}": `"UserPromptSubmit" is no list`,
+		"{\"hooks\": {\"UserPromptSubmit\": {}}}":                        `"UserPromptSubmit" is no list`,
+		`{"hooks":{"Stop":[]},"a":1,"hooks":{}}`:                         `"hooks" stands twice`,
+		`{"hooks":{"Stop":[],"UserPromptSubmit":[],"Stop":[{}]}}`:        `"hooks": "Stop" stands twice`,
+		`{"hooks":{"Stop":[{"hooks":[{"command":"a","command":"b"}]}]}}`: `"hooks": "command" stands twice`,
 	} {
 		if _, err := parseClaudeSettings([]byte(data)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want an error with %q", data, err, want)
@@ -229,7 +244,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 // hook out again leaves what was there, in its order.
 func FuzzSettings(f *testing.F) {
 	for _, s := range []string{
-		"", "{}", `{"a":1}`, `{"hooks":{}}`, `{"hooks":{"UserPromptSubmit":[]}}`, `{"hooks":{"Stop":[{"hooks":[]}],"SessionStart":[1,{"hooks":2}]},"z":[]}`,
+		"", "{}", `{"a":1}`, byteOrderMark + "{}", `{"a":1,"a":2}`, `{"hooks":{}}`, `{"hooks":{"UserPromptSubmit":[]}}`, `{"hooks":{"Stop":[{"hooks":[]}],"SessionStart":[1,{"hooks":2}]},"z":[]}`,
 		"{\n\t\"hooks\": {\"UserPromptSubmit\": [{\"matcher\": \"\", \"hooks\": [{\"command\": \"date\"}]}]}\n}",
 	} {
 		f.Add([]byte(s))
@@ -244,7 +259,7 @@ func FuzzSettings(f *testing.F) {
 			t.Fatal(err)
 		}
 		with := string(s.bytes())
-		if !json.Valid([]byte(with)) {
+		if !json.Valid([]byte(strings.TrimPrefix(with, byteOrderMark))) {
 			t.Fatalf("no JSON: %q", with)
 		}
 		if again := installed(t, with, hookCommandForTest); again != with {
@@ -265,7 +280,7 @@ func FuzzSettings(f *testing.F) {
 func compact(t *testing.T, data string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(data)); err != nil {
+	if err := json.Compact(&b, []byte(strings.TrimPrefix(data, byteOrderMark))); err != nil {
 		t.Fatal(err)
 	}
 	s := b.String()

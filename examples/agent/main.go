@@ -20,7 +20,6 @@ import (
 	"io/fs"
 	"log"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
@@ -32,9 +31,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := run(context.Background(), os.Args[1:], os.Getenv, os.Stdin, os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		log.Fatal(err)
 	}
 }
@@ -105,7 +102,9 @@ func run(ctx context.Context, args []string, env func(string) string, in io.Read
 		},
 	}
 	var history []agent.Message
-	for lines := bufio.NewScanner(in); lines.Scan(); {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 16<<20) // a line may hold a pasted text
+	for lines.Scan() {
 		if strings.TrimSpace(lines.Text()) == "" {
 			continue
 		}
@@ -115,7 +114,7 @@ func run(ctx context.Context, args []string, env func(string) string, in io.Read
 		}
 		history = turn.Messages
 	}
-	return nil
+	return lines.Err()
 }
 
 // functions are what the tools.json of the example skills declare.

@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 			return map[string]string{"OPENAI_BASE_URL": server.URL + "/v1", "OPENAI_MODEL": "test"}[name]
 		}
 		var out strings.Builder
-		err := run(t.Context(), []string{"-v", "-strategy", strategy}, env, strings.NewReader("how much is 20% off 350\n\nthanks\n"), &out)
+		err := run(t.Context(), []string{"-v", "-strategy", strategy}, env, strings.NewReader("how much is 20% off 350\n\nthanks"+strings.Repeat(" a lot", 20_000)+"\n"), &out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,6 +46,10 @@ func TestRun(t *testing.T) {
 				t.Errorf("strategy %q: no %q in\n%s", strategy, want, out.String())
 			}
 		}
+	}
+	long := strings.NewReader(strings.Repeat("x", 16<<20+1))
+	if err := run(t.Context(), []string{"-model", "test"}, func(string) string { return "" }, long, nil); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a line that is too long: %v", err)
 	}
 	if err := run(t.Context(), nil, func(string) string { return "" }, strings.NewReader(""), nil); err == nil || !strings.Contains(err.Error(), "name a model") {
 		t.Errorf("without a model: %v", err)

@@ -104,8 +104,11 @@ func complete(ctx context.Context, base, key string, request *agent.Request) (ag
 	var completion struct {
 		Choices []struct{ Message agent.Message }
 	}
-	if err := json.Unmarshal(data, &completion); err != nil || len(completion.Choices) == 0 {
-		return agent.Message{}, fmt.Errorf("no answer in %s: %w", data, err)
+	if err := json.Unmarshal(data, &completion); err != nil {
+		return agent.Message{}, err
+	}
+	if len(completion.Choices) == 0 {
+		return agent.Message{}, fmt.Errorf("no answer in %s", data)
 	}
 	return completion.Choices[0].Message, nil
 }

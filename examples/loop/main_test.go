@@ -32,6 +32,11 @@ func TestAsk(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": script[len(requests)-1]}}})
 	}))
 	defer server.Close()
+	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"choices":[]}`)) }))
+	defer empty.Close()
+	if _, err := ask(t.Context(), empty.URL, "", "test", "hello"); err == nil || err.Error() != `no answer in {"choices":[]}` {
+		t.Errorf("an answer without choices: %v", err)
+	}
 	answer, err := ask(t.Context(), server.URL, "key", "test", "what is 156*23?")
 	if err != nil || answer != "It is 3588." {
 		t.Fatalf("%q, %v", answer, err)

@@ -52,6 +52,7 @@ func TestDialogue(t *testing.T) {
 				{"route", object{"utterance": "my neighbour plays the violin"}},
 				{"route", object{"utterance": ""}},
 				{"route", object{"utterance": 5}},
+				{"route", []string{"read this PDF"}},
 			} {
 				fmt.Fprintf(&b, "== %s %v\n%v\n\n", call.tool, call.args, ask(t, c, call.tool, call.args))
 			}

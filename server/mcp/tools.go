@@ -66,6 +66,8 @@ func (c *call) read(into any) error {
 	err := json.Unmarshal(c.args, into)
 	var wrong *json.UnmarshalTypeError
 	switch {
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return fmt.Errorf("the arguments are to be an object, but are of the type %s", wrong.Value)
 	case errors.As(err, &wrong):
 		return fmt.Errorf("%s is to be a %s, not a %s", strings.ToLower(wrong.Field), wrong.Type, wrong.Value)
 	case err != nil:
