@@ -276,35 +276,11 @@ func nearKey(key string, own map[string]bool) string {
 		if len(k) > 6 {
 			most = 2
 		}
-		if len(key) > 3 && distance(key, k, most) <= most {
+		if len(key) > 3 && text.Distance(key, k) <= most {
 			return k
 		}
 	}
 	return ""
-}
-
-// distance is how many letters must be put in, taken out or changed to turn a
-// into b; above most it is only known to be more.
-func distance(a, b string, most int) int {
-	if len(a)-len(b) > most || len(b)-len(a) > most {
-		return most + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // quoteList shows names from a file in a message, at most some of them.

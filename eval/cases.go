@@ -166,12 +166,17 @@ func (s *setReader) yaml(r io.Reader) error {
 	if len(data) > maxFile {
 		return fmt.Errorf("it is larger than %d bytes: write cases as JSON lines", maxFile)
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
+	var doc, more yaml.Node
+	docs := yaml.NewDecoder(bytes.NewReader(data))
+	if err := docs.Decode(&doc); errors.Is(err, io.EOF) { // empty
+		return nil
+	} else if err != nil {
 		return err
 	}
-	if doc.Kind == 0 { // empty
-		return nil
+	if err := docs.Decode(&more); err == nil {
+		s.wrong.add(s.set.File, more.Line, "a second YAML document: put all cases into one list")
+	} else if !errors.Is(err, io.EOF) {
+		return err
 	}
 	list := doc.Content[0]
 	if list.Kind != yaml.SequenceNode {
@@ -282,6 +287,11 @@ func (c *Case) check() error {
 		}
 		if slices.Contains(c.Not, skill) {
 			return fmt.Errorf("the skill %q is right and must not be", skill)
+		}
+	}
+	for i, domain := range c.Domains {
+		if slices.Contains(c.Domains[:i], domain) {
+			return fmt.Errorf("the domain %q stands twice", domain)
 		}
 	}
 	return nil

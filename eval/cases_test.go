@@ -56,6 +56,7 @@ func TestRead(t *testing.T) {
 		{name: "both", text: `{"text":"a","oos":true,"skills":["x"]}`, err: "cases.jsonl:1: oos is true, but there are 1 skills and 0 domains"},
 		{name: "right and wrong", text: `{"text":"a","skills":["x"],"not":["x"]}`, err: `cases.jsonl:1: the skill "x" is right and must not be`},
 		{name: "twice", text: `{"text":"a","skills":["x","x"]}`, err: `cases.jsonl:1: the skill "x" stands twice`},
+		{name: "a domain twice", text: `{"text":"a","domains":["d","d"]}`, err: `cases.jsonl:1: the domain "d" stands twice`},
 		{name: "no name", text: `{"text":"a","skills":[""]}`, err: "cases.jsonl:1: an empty name of a skill or domain"},
 		{name: "empty", text: "\n", err: `cases.jsonl: it is empty: a line is a case, such as {"text": "…", "skills": ["…"]}, or a dialogue with turns`},
 		{name: "empty YAML", path: "c.yml", text: "", err: `c.yml: it is empty: a line is a case, such as {"text": "…", "skills": ["…"]}, or a dialogue with turns`},
@@ -63,6 +64,7 @@ func TestRead(t *testing.T) {
 		{name: "a number in YAML", path: "c.yaml", text: "- text: 3\n  oos: true\n", err: "c.yaml:1: text is of type number: it must be a string"},
 		{name: "a key twice in YAML", path: "c.yaml", text: "- {text: b, oos: true}\n- text: a\n  text: b\n", err: `c.yaml:2: yaml: unmarshal errors:` + "\n" + `  line 3: mapping key "text" already defined at line 2`},
 		{name: "an alias in YAML", path: "c.yaml", text: "- &a {text: b, oos: true}\n- *a\n- text: c\n  skills: [&s x, *s]\n", err: "c.yaml:2: a YAML alias: write it out\nc.yaml:3: a YAML alias: write it out"},
+		{name: "two documents in YAML", path: "c.yaml", text: "- {text: b, oos: true}\n---\n- {text: c, oos: true}\n", err: "c.yaml:2: a second YAML document: put all cases into one list"},
 		{name: "a long line", text: strings.Repeat("x", maxLine+1), err: "cases.jsonl: a line is longer than 1048576 bytes"},
 		{
 			name: "mixed", text: `{"text":"a","oos":true}` + "\n" + `{"id":"a","turns":[{"user":"u"}]}`,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"skillrouter/index"
 	"skillrouter/internal/text"
@@ -134,36 +135,14 @@ func suggestion(name string, of []string) string {
 // Nearest returns the name that differs least from name, without case: by at
 // most a third of its letters; "" if none is so near.
 func Nearest(name string, of []string) string {
-	folded := []rune(text.Fold(name))
-	best, least := "", max(1, len(folded)/3)+1
+	folded := text.Fold(name)
+	best, least := "", max(1, utf8.RuneCountInString(folded)/3)+1
 	for _, other := range of {
-		if d := distance(folded, []rune(text.Fold(other))); d < least {
+		if d := text.Distance(folded, text.Fold(other)); d < least {
 			best, least = other, d
 		}
 	}
 	return best
-}
-
-// distance counts the letters to put in, take out or change to make b of a
-// (Levenshtein).
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		before := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			change := before
-			if x != y {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // domainsOf returns the right domains of a case: its own, else those of its

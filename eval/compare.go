@@ -238,9 +238,8 @@ func (c *Comparison) figures() {
 		switch {
 		case strings.HasPrefix(k.Name, "latency"):
 			continue // of other moments of the machine, not of other cases
-		case k.row != nil:
+		case k.of == nil: // Decision
 			f.A, f.B = k.mean(a), k.mean(b)
-			means = append(means, newPairedMean(k, a, b))
 		default:
 			f.A, f.B = k.Of(figuresA), k.Of(figuresB)
 		}
@@ -248,6 +247,7 @@ func (c *Comparison) figures() {
 			continue
 		}
 		if k.row != nil {
+			means = append(means, newPairedMean(k, a, b))
 			f.test(k, a, b)
 		}
 		c.Figures = append(c.Figures, f)

@@ -114,6 +114,22 @@ func TestPair(t *testing.T) {
 	}
 }
 
+// Without a case out of scope nothing is known of abstention.
+func TestPairInScope(t *testing.T) {
+	a, b, cases := sides()
+	a.Rows, b.Rows = a.Rows[:4], b.Rows[:4]
+	a.Rows[1] = b.Rows[1] // matches nothing on both sides
+	c, err := pair(a, b, cases[:4])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"abstain_precision", "abstain_recall", "abstain_auroc"} {
+		if f := c.Figure(name); f != nil {
+			t.Errorf("got %+v", f)
+		}
+	}
+}
+
 // Eight broken decisions and none fixed are no chance, also of two figures:
 // 2/2⁸·2 is below 0.05. Six are: 2/2⁶·2 is above.
 func TestWorse(t *testing.T) {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"skillrouter"
 	"skillrouter/embed"
@@ -119,15 +122,41 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// flaky is an embedder that may fail.
+// flaky is an embedder that may fail, and knows what it was asked.
 type flaky struct {
 	index.Embedder
 	fails bool
+	asked []string
 }
 
 func (f *flaky) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if f.fails {
 		return nil, errors.New("gone")
 	}
+	f.asked = append(f.asked, texts...)
 	return f.Embedder.Embed(ctx, texts)
+}
+
+// Nothing goes between the routes, which are timed, and each case is ranked
+// without layers once.
+func TestRunTimesRoutesAlone(t *testing.T) {
+	cases := exampleCases(t)[:4]
+	e := &flaky{}
+	e.Embedder, _ = embed.New()
+	r, err := skillrouter.Open(t.Context(), &skillrouter.Options{Embedder: e, FS: map[string]fs.FS{"examples": examples.Catalog()}}, "examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.asked = nil
+	if _, err := Run(t.Context(), r.Router, cases, nil); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for i := range cases {
+		texts = append(texts, cases[i].Text)
+	}
+	want := slices.Concat(texts, texts, texts) // to warm up, timed, without layers
+	if d := cmp.Diff(want, e.asked[max(len(e.asked)-len(want), 0):]); d != "" || slices.Contains(e.asked[:len(e.asked)-len(want)], texts[0]) {
+		t.Errorf("asked after the self-check (-want +got): %s", d)
+	}
 }

@@ -3,6 +3,8 @@ package eval
 import (
 	"fmt"
 	"math"
+
+	"skillrouter/router"
 )
 
 // layersMayCost is what layers may cost of a rate without being mentioned.
@@ -35,27 +37,32 @@ const (
 	manyRows      = 20
 )
 
-// noteThreshold tells when the threshold is outside of the scores.
+// noteThreshold tells when the threshold is outside of the scores that decide:
+// those of the best domains, and of close pairs together.
 func (r *Report) noteThreshold(note func(string, ...any)) {
-	if len(r.Rows) < manyRows {
-		return
-	}
-	low, high := r.Rows[0].Score, r.Rows[0].Score
-	near := 0
+	low, high := 1.0, 0.0
+	near, n := 0, 0
 	for _, row := range r.Rows {
-		low, high = min(low, row.Score), max(high, row.Score)
-		if math.Abs(row.Score-r.Conditions.Threshold) <= nearThreshold {
+		if row.Outcome == router.Direct {
+			continue // no threshold decides it
+		}
+		n++
+		low, high = min(low, row.Reach), max(high, row.Reach)
+		if math.Abs(row.Reach-r.Conditions.Threshold) <= nearThreshold {
 			near++
 		}
+	}
+	if n < manyRows {
+		return
 	}
 	// As float32, in which a score that equals the threshold is equal.
 	switch t := float32(r.Conditions.Threshold); {
 	case float32(high) < t:
-		note("the threshold %.4g has no effect: no utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
+		note("the threshold %.4g has no effect: no utterance reaches it, the scores that decide are %.2f to %.2f", r.Conditions.Threshold, low, high)
 	case float32(low) >= t:
-		note("the threshold %.4g has no effect: every utterance reaches it, the best domains score %.2f to %.2f", r.Conditions.Threshold, low, high)
+		note("the threshold %.4g has no effect: every utterance reaches it, the scores that decide are %.2f to %.2f", r.Conditions.Threshold, low, high)
 	case near == 0:
-		note("no best domain scores within %.2f of the threshold %.4g: moving it there changes nothing", nearThreshold, r.Conditions.Threshold)
+		note("no score that decides is within %.2f of the threshold %.4g: moving it there changes nothing", nearThreshold, r.Conditions.Threshold)
 	}
 }
 

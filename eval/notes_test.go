@@ -3,6 +3,8 @@ package eval
 import (
 	"strings"
 	"testing"
+
+	"skillrouter/router"
 )
 
 func TestNotes(t *testing.T) {
@@ -16,20 +18,30 @@ func TestNotes(t *testing.T) {
 		return c
 	}
 	right := func(score float64) *Row {
-		return &Row{Case: &Case{Skills: []string{"a"}}, Domains: []string{"A"}, Score: score, SkillRank: 1, Shown: true, FlatRank: 1, FlatShown: true}
+		return &Row{Case: &Case{Skills: []string{"a"}}, Domains: []string{"A"}, Score: score, Reach: score, SkillRank: 1, Shown: true, FlatRank: 1, FlatShown: true}
 	}
-	out := &Row{Case: &Case{OutOfScope: true}, Score: 0.1, Abstained: true}
+	out := &Row{Case: &Case{OutOfScope: true}, Score: 0.1, Reach: 0.1, Abstained: true}
+	of := func(r *Row, change func(*Row)) *Row {
+		other := *r
+		change(&other)
+		return &other
+	}
+	pair := of(right(0.5), func(r *Row) { r.Reach = 0.75 })
+	named := of(right(0.2), func(r *Row) { r.Outcome, r.Reach = router.Direct, 1 })
 	for _, test := range []struct {
 		name   string
 		report *Report
 		want   []string // what the notes hold, in order
 	}{
 		{"all is well", report(layered, []*Row{right(0.9), out}), nil},
-		{"nothing reaches the threshold", report(layered, append(manyOf(right(0.6), 20), out)), []string{"0.72 has no effect: no utterance reaches it, the best domains score 0.10 to 0.60"}},
+		{"nothing reaches the threshold", report(layered, append(manyOf(right(0.6), 20), out)), []string{"0.72 has no effect: no utterance reaches it, the scores that decide are 0.10 to 0.60"}},
 		{"all reach it", report(with(func(c *Conditions) { c.Threshold = 0.005 }), append(manyOf(right(0.6), 20), out)), []string{"0.005 has no effect: every utterance reaches it"}},
 		{"one reaches it exactly", report(with(func(c *Conditions) { c.Threshold = 0.9 }), append(manyOf(out, 20), right(0.9))), nil},
+		{"close pairs reach it", report(layered, append(manyOf(pair, 20), out)), nil},
+		{"names have no threshold", report(layered, append(manyOf(right(0.6), 20), named)), []string{"no utterance reaches it, the scores that decide are 0.60 to 0.60", "no case is out of scope"}},
+		{"hardly more than names", report(layered, append(manyOf(named, 20), right(0.6), out)), nil},
 		{"a few rows", report(layered, []*Row{right(0.6), out}), nil},
-		{"none is near it", report(layered, append(manyOf(right(0.9), 20), out)), []string{"no best domain scores within 0.05 of the threshold 0.72"}},
+		{"none is near it", report(layered, append(manyOf(right(0.9), 20), out)), []string{"no score that decides is within 0.05 of the threshold 0.72"}},
 		{"flat", report(with(func(c *Conditions) { c.Mode = "flat" }), []*Row{right(0.9), out}), []string{"shown flat"}},
 		{"one domain", report(with(func(c *Conditions) { c.Domains = 1 }), []*Row{right(0.9), out}), []string{"one domain"}},
 		{"nothing out of scope", report(layered, []*Row{right(0.9), right(0.1)}), []string{"no case is out of scope"}},

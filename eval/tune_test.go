@@ -142,3 +142,39 @@ func TestTuneTooFew(t *testing.T) {
 		t.Error("no error without a way to make routers")
 	}
 }
+
+// A threshold that does as well as the one in use changes nothing, and on the
+// other part it is the rule that decides, the scores only where that is equal.
+func TestTuneKeepsWhatIsAsGood(t *testing.T) {
+	r := exampleRouter(t, router.Options{})
+	cases := []Case{{Text: "/git-commit", Skills: []string{"git-commit"}}}
+	for range LeastOutOfScope {
+		cases = append(cases, Case{Text: "?!", OutOfScope: true}) // matches nothing at any threshold
+	}
+	tuning := &Tuning{Old: 0.72}
+	err := tuning.choose(t.Context(), r.Index(), cases, &TuneOptions{New: func(*index.Index, float64) (*router.Router, error) { return r.Router, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tuning.Threshold != 0.72 || !tuning.Judged {
+		t.Errorf("threshold %v, low ones judged: %v; all do the same", tuning.Threshold, tuning.Judged)
+	}
+
+	for _, c := range []struct {
+		name          string
+		before, after Number // right matches
+		loss          [2]float64
+		want          bool
+	}{
+		{"more right matches, worse scores", 0.8, 0.82, [2]float64{0.3, 0.4}, true},
+		{"fewer, better scores", 0.82, 0.8, [2]float64{0.4, 0.3}, false},
+		{"as many, better scores", 0.8, 0.799, [2]float64{0.4, 0.3}, true},
+		{"as many, worse scores", 0.8, 0.801, [2]float64{0.3, 0.4}, false},
+	} {
+		side := func(right Number) *Report { return &Report{Figures: &Figures{RightMatch: right}} }
+		x := &Tuning{Comparison: &Comparison{A: side(c.before), B: side(c.after)}, LogLoss: c.loss}
+		if got := x.improves(Rule{MaxWrong: -1, MinRejected: -1}); got != c.want {
+			t.Errorf("%s: improves is %v", c.name, got)
+		}
+	}
+}

@@ -18,7 +18,7 @@ import (
 
 // version goes up when an index of the same catalog would route otherwise or
 // its file has another form.
-const version = 2
+const version = 3
 
 // Options says how an index is built. The zero value is the default.
 type Options struct {

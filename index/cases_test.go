@@ -57,6 +57,7 @@ func TestFirst(t *testing.T) {
 		{"one English word in a Chinese sentence does not decide", []string{"dev/code-review: review a pull request", "web/request-builder: build HTTP requests"}, "审查这个 Pull Request", "code-review"},
 		{"a shared Chinese word does not decide", []string{"app/mobile-prototype: 手机应用原型", "web/landing-page: 落地页"}, "做一个落地页的原型", "landing-page"},
 		{"Chinese words are found", []string{"media/wechat-article: 写公众号文章", "office/meeting-minutes: 整理会议纪要", "code/unit-tests: write unit tests"}, "公众号", "wechat-article"},
+		{"traditional Chinese for an English skill", []string{"dev/code-review: Review pull requests for bugs", "web/request-builder: build HTTP requests", "team/reminders: Sends reminders about projects."}, "幫我審查這個合併請求", "code-review"},
 		{"an exact name", []string{"code/find_symbol: finds where a symbol is declared", "code/find_file: finds a file", "code/list_symbols: lists the symbols of a file", "code/rename_symbol: renames a symbol"}, "find_symbol", "find_symbol"},
 		{"a long list of common words is no evidence", []string{"ops/self-diagnostics: Checks the state of the agent. | " + generic, "web/search-citation: Finds sources for a claim. | find a source | cite this", "team/reminders: Sends reminders about projects. | remind the team | project reminder"}, "Progress check-in reminder for the parser project", "reminders"},
 	} {
@@ -87,6 +88,27 @@ func TestStrangersStayBelow(t *testing.T) {
 		ds, _ := score(small(t, c.skills...), ask(t, builtIn(t), c.utterance))
 		if ds[0].Score >= 0.72 {
 			t.Errorf("%q: got %v", c.utterance, ds)
+		}
+	}
+}
+
+// Where phrases are left out the evidence is the similarity and the words.
+func TestWordsCountMoreInChinese(t *testing.T) {
+	ix := small(t, "app/mobile-prototype: 手机应用原型", "web/landing-page: 落地页", "dev/code-review: review a pull request")
+	for utterance, words := range map[string]float32{"做一个落地页的原型": ix.wordWeight * chineseWords, "review the landing page": ix.wordWeight} {
+		q := ask(t, builtIn(t), utterance)
+		q.Without = Phrases
+		s := ix.Score(q)
+		covered := false
+		for _, x := range s.Skills {
+			covered = covered || x.Lexical > 0
+			if off := x.Evidence - x.Similarity - words*x.Lexical; off > 1e-6 || off < -1e-6 {
+				t.Errorf("%q: evidence of %s is %v, of parts %v and %v", utterance, ix.skills[x.Skill].Name, x.Evidence, x.Similarity, x.Lexical)
+			}
+		}
+		s.Release()
+		if !covered {
+			t.Errorf("%q: no word is covered: this shows nothing", utterance)
 		}
 	}
 }

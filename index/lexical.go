@@ -40,7 +40,7 @@ type lexicon struct {
 	weights []float32 // what the term adds for that skill
 	skills  int
 
-	phrases map[uint64][]contained // by the rarest term of each
+	phrases map[uint64][]contained // by the rarest term of each, see addPhrase
 }
 
 // A contained is a trigger or keyword that is looked for as it stands.
@@ -107,14 +107,21 @@ func (lx *lexicon) addPhrase(phrase string, target int32) {
 		return // rule S13: two characters and more
 	}
 	c := contained{text: folded, target: target}
-	rarest := hashes[0]
 	for _, h := range hashes {
-		w := lx.idfOf(h)
-		c.mass += w
-		if w > lx.idfOf(rarest) {
-			rarest = h
-		}
+		c.mass += lx.idfOf(h)
 	}
+	// A lone Han character is no term of an utterance where it has a neighbour:
+	// "转pdf" must be found by its other term.
+	var rarest uint64
+	weight, lone := float32(-1), true
+	text.EachKey(folded, func(term []byte) {
+		h := hash(term)
+		r, n := utf8.DecodeRune(term)
+		single := n == len(term) && text.IsHan(r)
+		if w := lx.idfOf(h); lone && !single || lone == single && w > weight {
+			rarest, weight, lone = h, w, single
+		}
+	})
 	lx.phrases[rarest] = append(lx.phrases[rarest], c)
 }
 

@@ -124,6 +124,18 @@ func TestContained(t *testing.T) {
 	}
 }
 
+// A lone Han character of a trigger may have neighbours in an utterance.
+func TestContainedBesideLatin(t *testing.T) {
+	ix := small(t, "a/convert: Converts PDF files. | 转PDF", "a/merge: Merges PDF files. | 合PDF文件", "a/split: Splits PDF files. | PDF拆")
+	for utterance, want := range map[string]string{
+		"转PDF": "convert/转pdf", "请帮我转PDF": "convert/转pdf", "把PDF拆开": "split/pdf拆", "两个合PDF文件": "merge/合pdf文件",
+	} {
+		if d := cmp.Diff([]string{want}, containedIn(ix, utterance)); d != "" {
+			t.Errorf("%q (-want +got): %s", utterance, d)
+		}
+	}
+}
+
 func TestContainedAsWritten(t *testing.T) {
 	ix := build(t, office(), &words{dim: 8})
 	trains, _ := ix.Lookup("trains")

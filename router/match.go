@@ -272,7 +272,8 @@ func (r *Route) followsUp(scores *index.Scores, a *asker) bool {
 }
 
 // miss is what happens when nothing matched: ask once if something is near,
-// then show the fallback domains; name the nearest.
+// then show the fallback domains; name the nearest. What "thanks" is near to
+// by chance is no question, unless the dialogue makes it likely.
 func (r *Route) miss(scores *index.Scores, a *asker) {
 	ix := r.snapshot.ix
 	r.Outcome = None
@@ -284,7 +285,7 @@ func (r *Route) miss(scores *index.Scores, a *asker) {
 		r.nearest = slices.DeleteFunc(slices.Clone(r.Domains), func(d Domain) bool { return d.Excluded })
 	}
 	r.nearest = r.nearest[:min(mostNear, len(r.nearest))]
-	if len(r.nearest) > 0 && r.nearest[0].Score >= float32(nearShare*r.Threshold) && !a.asked {
+	if len(r.nearest) > 0 && r.nearest[0].Score >= float32(nearShare*r.Threshold) && !a.asked && (a.last != nil || !saysNothing(r.Utterance)) {
 		r.Outcome = Clarify
 		for _, d := range r.nearest {
 			if d.Score >= float32(alsoShare*r.Threshold) {

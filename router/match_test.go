@@ -292,6 +292,18 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
+// Who says thanks is not asked what is wanted, whatever that is near to.
+func TestNoQuestionAfterSmallTalk(t *testing.T) {
+	ix := exampleCatalog(t)
+	for _, utterance := range []string{"thanks, that is all", "ok", "谢谢，就这些"} {
+		above := float64(math.Nextafter32(route(t, newRouter(t, ix, nil), utterance).Top().Score, 2))
+		x := route(t, newRouter(t, ix, &router.Options{Threshold: above, MaxDomains: 1}), utterance)
+		if q, ok := x.Question(); ok || x.Outcome != router.None || len(x.Nearest()) == 0 {
+			t.Errorf("%q: %s, asked %q", utterance, x.Outcome, q)
+		}
+	}
+}
+
 func TestAllow(t *testing.T) {
 	ix := exampleCatalog(t)
 	r := newRouter(t, ix, nil)

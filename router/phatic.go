@@ -44,7 +44,7 @@ func followUps() []string {
 // trimFollowUps takes such words out of a run of Han characters.
 func trimFollowUps(run string) string {
 	for _, w := range []string{
-		"继续", "接着", "然后", "好的", "好吧", "好", "是的", "是", "对", "不", "没", "嗯", "行", "可以", "谢谢", "多谢", "再来", "下一步", "还有", "就这样",
+		"继续", "接着", "然后", "好的", "好吧", "好", "是的", "是", "对", "不", "没", "嗯", "行", "可以", "谢谢", "多谢", "再来", "下一步", "还有", "就这样", "就这些",
 		"吧", "呢", "吗", "了", "的", "啊", "呀", "哦", "请", "你", "我", "那", "也",
 	} {
 		run = strings.ReplaceAll(run, w, "")

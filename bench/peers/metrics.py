@@ -21,8 +21,8 @@ def auroc(positives, negatives):
 
 
 def median(values):
-    """The upper median, as package eval takes it."""
-    return sorted(values)[len(values) // 2]
+    """The lower median, as package eval takes it."""
+    return sorted(values)[(len(values) - 1) // 2]
 
 
 def figures(rows, rankings, domain_of):

@@ -29,7 +29,7 @@ type evalFlags struct {
 }
 
 func (e *evalFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&e.cases, "cases", nil, "`FILE` of labelled utterances or dialogues, JSON lines or YAML, - for stdin; may repeat")
+	f.StringArrayVar(&e.cases, "cases", nil, "`FILE` of labelled utterances or dialogues, JSON lines or YAML, - for JSON lines on stdin; may repeat")
 	f.BoolVar(&e.lenient, "lenient", false, "leave out cases that name skills or domains which the catalog does not have")
 }
 

@@ -172,8 +172,16 @@ func (a *app) compareSides(ctx context.Context, x *comparing, flags *compareFlag
 			Allow: s.app.set.allow(), Version: moduleVersion(), Memo: m.memo, Progress: progress.show,
 		}}
 	}
-	x.Comparison, err = eval.Compare(ctx, &of[0], &of[1], cases)
-	return err
+	if x.Comparison, err = eval.Compare(ctx, &of[0], &of[1], cases); err != nil {
+		return err
+	}
+	if len(x.Pairs) == 0 {
+		return &failure{
+			fmt.Errorf("nothing was compared: no right skill of %s is on both sides", plural(len(cases), "case")),
+			"are they two states of one catalog?",
+		}
+	}
+	return nil
 }
 
 // cases are those of the files; the built-in ones, which are not own, where
@@ -235,9 +243,11 @@ func (a *app) writeCompared(x *comparing, details bool) {
 	a.fill("  ", "  ", "up and down: rows that went from 0 to 1 and back; p: McNemar's exact test, how likely as uneven a change is by chance")
 	a.writeChanged(x, details)
 	a.writeSides(x)
-	a.heading("In short")
-	for _, s := range x.inWords() {
-		a.fill("  - ", "    ", s)
+	if said := x.inWords(); len(said) > 0 { // else no case says what is right
+		a.heading("In short")
+		for _, s := range said {
+			a.fill("  - ", "    ", s)
+		}
 	}
 }
 

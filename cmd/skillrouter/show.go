@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -136,7 +137,8 @@ func nearNames(ctx context.Context, c *catalog, name string, allow func(string) 
 	}
 	var near []scored
 	ix := c.Index()
-	folded := []rune(text.Fold(name))
+	folded := text.Fold(name)
+	letters := utf8.RuneCountInString(folded)
 	mask := make([]bool, len(ix.Skills()))
 	for i := range ix.Skills() {
 		own := ix.Skills()[i].Name
@@ -144,8 +146,8 @@ func nearNames(ctx context.Context, c *catalog, name string, allow func(string) 
 			continue
 		}
 		other := text.Fold(own)
-		d := distance(folded, []rune(other))
-		if d <= max(len(folded), len(other))/3 || len(folded) > 2 && strings.Contains(other, string(folded)) {
+		d := text.Distance(folded, other)
+		if d <= max(letters, utf8.RuneCountInString(other))/3 || letters > 2 && strings.Contains(other, folded) {
 			near = append(near, scored{own, d})
 		}
 	}
@@ -170,26 +172,4 @@ func nearNames(ctx context.Context, c *catalog, name string, allow func(string) 
 		names = append(names, ix.Skills()[h.Skill].Name)
 	}
 	return names, err
-}
-
-// distance is how many runes must be put in, taken out or changed to make b of
-// a (Levenshtein).
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		corner := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			cost := corner
-			if x != y {
-				cost++
-			}
-			corner = row[j+1]
-			row[j+1] = min(cost, row[j]+1, corner+1)
-		}
-	}
-	return row[len(b)]
 }

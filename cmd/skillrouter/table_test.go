@@ -67,26 +67,6 @@ func TestCleanKeepsTerminalsSafe(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0},
-		{"", "abc", 3},
-		{"coed-review", "code-review", 2},
-		{"kitten", "sitting", 3},
-		{"天气查询", "天气查", 1},
-	} {
-		if got := distance([]rune(c.a), []rune(c.b)); got != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-		if got := distance([]rune(c.b), []rune(c.a)); got != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.b, c.a, got, c.want)
-		}
-	}
-}
-
 func TestFill(t *testing.T) {
 	for _, c := range []struct {
 		name, in, want string
