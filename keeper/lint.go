@@ -66,7 +66,7 @@ type Figures struct {
 // and when ctx ends; whatever is wrong with the catalog is a finding. A nil o means the
 // zero LintOptions. Equal catalogs give equal reports.
 //
-// Each skill is compared with each other: 150 skills take a few milliseconds, 5,600 some
+// Each skill is compared with each other: 64 skills take some 60 ms, 5,600 some
 // seconds. Documents of the skills are read.
 func Lint(ctx context.Context, ix *index.Index, o *LintOptions) (*Report, error) {
 	if o == nil {
