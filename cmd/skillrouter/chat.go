@@ -16,7 +16,6 @@ import (
 	"skillrouter/eval"
 	"skillrouter/index"
 	"skillrouter/internal/text"
-	"skillrouter/keeper"
 	"skillrouter/router"
 )
 
@@ -58,23 +57,7 @@ example catalog.
 			if a.set.json {
 				return &useError{fmt.Errorf("chat writes no JSON"), "`skillrouter route --json -` reads utterances from stdin"}
 			}
-			var noted *keeper.Usage
-			a.observe = func(c *catalog) (router.Observer, error) {
-				path, err := a.usagePath(c, usage)
-				if path == "" || err != nil {
-					return nil, err
-				}
-				noted, err = keeper.OpenUsage(path, nil)
-				return noted, err
-			}
-			defer func() {
-				if noted == nil {
-					return
-				}
-				if err := noted.Close(); err != nil {
-					fmt.Fprintf(a.err, "the use of skills is not noted: %v\n", err) // that is no failure of the dialogue
-				}
-			}()
+			defer a.noteUse(usage)()
 			return a.with(cmd.Context(), true, func(c *catalog) error {
 				s, err := c.Session("chat", &router.SessionOptions{Allow: a.set.allow()})
 				if err != nil {

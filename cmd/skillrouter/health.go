@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/keeper"
+	"skillrouter/router"
 )
 
 // healthFlags are the flags of health.
@@ -89,6 +90,29 @@ func (f *healthFlags) from(now time.Time) (time.Time, error) {
 		return time.Time{}, &useError{fmt.Errorf("--since %s: no time", f.since), "write 30d, 12h, or a day such as 2026-11-01"}
 	}
 	return now.Add(-d), nil
+}
+
+// noteUse has the use of the catalog that is opened next noted, in the file that
+// a flag names or the usual one. end ends it: that something was not noted is no
+// failure of what was done.
+func (a *app) noteUse(named string) (end func()) {
+	var noted *keeper.Usage
+	a.observe = func(c *catalog) (router.Observer, error) {
+		path, err := a.usagePath(c, named)
+		if path == "" || err != nil {
+			return nil, err
+		}
+		noted, err = keeper.OpenUsage(path, nil)
+		return noted, err
+	}
+	return func() {
+		if noted == nil {
+			return
+		}
+		if err := noted.Close(); err != nil {
+			fmt.Fprintf(a.err, "the use of skills is not noted: %v\n", err)
+		}
+	}
 }
 
 // usagePath is the file in which the use of c is noted: what a flag names, else one beside
@@ -168,7 +192,7 @@ func (a *app) writeSymptoms() error {
 // writeHealth writes h for people.
 func (a *app) writeHealth(h *keeper.Health, all bool, path string) {
 	if h.From.IsZero() {
-		fmt.Fprintf(a.out, "nothing is noted yet in %s: chat notes the use of skills, and so does a program whose router has a keeper.Usage as observer\n", path)
+		fmt.Fprintf(a.out, "nothing is noted yet in %s: chat, hook and mcp note the use of skills, and so does a program whose router has a keeper.Usage as observer\n", path)
 	} else {
 		fmt.Fprintf(a.out, "%s from %s to %s: %d matched, %d kept what was shown, %d asked, %d matched nothing%s\n",
 			plural(h.Turns, "turn"), h.From.Format(time.DateOnly), h.To.Format(time.DateOnly), h.Matched, h.Stuck, h.Asked, h.Nothing, stalled(h.Stalled))

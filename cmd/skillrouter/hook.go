@@ -19,6 +19,7 @@ import (
 	"skillrouter/cache"
 	"skillrouter/cache/files"
 	"skillrouter/index"
+	"skillrouter/keeper"
 	"skillrouter/router"
 )
 
@@ -110,6 +111,7 @@ type hook struct {
 	logText  bool
 	log      *slog.Logger
 	store    *askedStore
+	usage    *keeper.Usage // where the use of skills is noted; nil: nowhere
 }
 
 // flags are those of the hook alone.
@@ -263,7 +265,13 @@ func (h *hook) answer(ctx context.Context) hookAnswer {
 	if err != nil {
 		return fail(err)
 	}
-	return h.turn(ctx, e, r.Router, answer)
+	answer = h.turn(ctx, e, r.Router, answer)
+	if h.usage != nil {
+		if err := h.usage.Close(); err != nil {
+			h.log.Warn("the use of skills is not noted", "error", err)
+		}
+	}
+	return answer
 }
 
 // turn takes the session one turn on.
@@ -346,7 +354,22 @@ func (h *hook) kept(ctx context.Context, places *hookPlaces) (*skillrouter.Kept,
 	h.store = &askedStore{Store: store}
 	o.Router.Store = h.store
 	o.Router.EmbedTimeout = max(h.deadline/2, 1)
+	if h.usage, err = h.useOf(places); err != nil {
+		h.log.Warn("the use of skills is not noted", "error", err)
+	} else if h.usage != nil {
+		o.Router.Observer = h.usage
+	}
 	return skillrouter.FindKept(o, places.dirs...)
+}
+
+// useOf opens the file in which the use of the skills of places is noted; nil if
+// nothing is kept.
+func (h *hook) useOf(places *hookPlaces) (*keeper.Usage, error) {
+	path, err := h.usagePath(&catalog{places: places.dirs}, "")
+	if path == "" || err != nil {
+		return nil, err
+	}
+	return keeper.OpenUsage(path, nil)
 }
 
 // An askedStore remembers why it could not be had: a route only says that it

@@ -28,6 +28,7 @@ type mcpFlags struct {
 	stateless bool
 	verbose   bool
 	utterance bool
+	usage     string
 }
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -70,6 +71,7 @@ that has it before the server. Logs go to stderr, without what was said.`,
 	flags.DurationVar(&f.refresh, "refresh", 10*time.Second, "look for changed skills every `TIME`, 0 for never")
 	flags.BoolVar(&f.stateless, "stateless", false, "over HTTP keep nothing of a connection: the session is an argument (for clients that speak protocol 2026-07-28 only)")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every call")
+	flags.StringVar(&f.usage, "usage", "", "`FILE` that the use of skills is noted in, for health (default beside the kept indexes)")
 	flags.BoolVar(&f.utterance, "log-utterances", false, "log every call, with what was said")
 	return cmd
 }
@@ -106,6 +108,7 @@ func (a *app) mcp(ctx context.Context, cmd *cobra.Command, f *mcpFlags) error {
 		}
 		a.set.skills = places.dirs
 	}
+	defer a.noteUse(f.usage)()
 	return a.with(ctx, false, func(c *catalog) error {
 		o := &mcp.Options{
 			Allow: a.set.allow(), Refresh: f.refresh, Stateless: f.stateless,
