@@ -3,6 +3,8 @@ package keeper
 import (
 	"context"
 	"fmt"
+	"path"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -36,6 +38,7 @@ const (
 	Added   Cause = "was added"                   // the skill that is first now
 	Changed Cause = "was changed"                 // it, or its summary
 	Owned   Cause = "its own skill was changed"   // the skill that lost the text
+	Left    Cause = "its own skill was removed"   // the same; another right one is there yet
 	Shifted Cause = "neither of them was changed" // others shifted the weights of words
 )
 
@@ -151,6 +154,8 @@ func (c *comparer) ask(ctx context.Context, text string, right []string, asked b
 		m.Cause = Changed
 	case c.edited[m.Owner]:
 		m.Cause = Owned
+	case slices.Contains(c.out.Removed, m.Owner):
+		m.Cause = Left
 	}
 	c.out.Taken = append(c.out.Taken, m)
 	return nil
@@ -187,14 +192,17 @@ func (m *Move) cause() string {
 	switch m.Cause {
 	case Added, Changed:
 		return "which " + string(m.Cause)
-	case Owned, Shifted:
+	case Owned, Left, Shifted:
 	}
 	return string(m.Cause)
 }
 
-// New returns the findings of r that base does not have: what a change brought.
+// New returns the findings of r that base does not have: what a change brought. Where the
+// files of the two stand makes no difference.
 func (r *Report) New(base *Report) []Finding {
-	key := func(f *Finding) string { return strings.Join([]string{f.Rule, f.Skill, f.Domain, f.What}, "\x00") }
+	key := func(f *Finding) string {
+		return strings.Join([]string{f.Rule, f.Skill, f.Domain, placeless(f.What)}, "\x00")
+	}
 	known := make(map[string]int)
 	for i := range base.Findings {
 		known[key(&base.Findings[i])]++
@@ -209,4 +217,15 @@ func (r *Report) New(base *Report) []Finding {
 		out = append(out, *f)
 	}
 	return out
+}
+
+// placeless is what a finding says without the files of other skills that it names, by a
+// path in one word.
+func placeless(what string) string {
+	words := strings.Fields(what)
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool {
+		w, _ = cutLine(strings.Trim(w, "(),;"))
+		file := path.Base(filepath.ToSlash(w))
+		return file != w && strings.EqualFold(file, "SKILL.md") || strings.EqualFold(path.Ext(file), ".jsonl")
+	}), " ")
 }

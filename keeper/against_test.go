@@ -2,6 +2,10 @@ package keeper_test
 
 import (
 	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -74,6 +78,47 @@ func TestCompare(t *testing.T) {
 	cancel()
 	if _, err := keeper.Compare(ctx, was, is, nil, nil); err == nil {
 		t.Error("no error when the context has ended")
+	}
+}
+
+// A right skill that was removed is why its utterance goes elsewhere, though another right
+// one stays.
+func TestCompareRemoved(t *testing.T) {
+	stays := map[string]string{
+		"x/digest/SKILL.md":  full("digest", "Shortens articles to their main points. Use when a text is too long."),
+		"x/weather/SKILL.md": full("weather", "Looks up the weather of a place. Use when someone asks for rain.", "triggers: [rain in this article, will it rain, weather in Oslo]"),
+	}
+	before := maps.Clone(stays)
+	before["x/gist/SKILL.md"] = full("gist", "Says what is important.", "triggers: [does this tell of rain in Oslo, the gist, in short]")
+	was, is := routed(t, before), routed(t, stays)
+	c, err := keeper.Compare(context.Background(), was, is, []keeper.Utterance{{Text: "does this tell of rain in Oslo", Skills: []string{"gist", "digest"}}}, nil)
+	if err != nil || len(c.Taken) != 1 || c.Taken[0].Owner != "gist" || c.Taken[0].After != "weather" || c.Taken[0].Cause != keeper.Left {
+		t.Fatalf("got %+v, %v", c, err)
+	}
+	if found := c.Findings(is.Index()); !strings.Contains(found[0].What, "its own skill was removed") {
+		t.Errorf("said: %s", found[0].What)
+	}
+}
+
+// A finding that names the file of another skill is not new because the catalogs stand in
+// two folders.
+func TestNewFindingsOfTwoPlaces(t *testing.T) {
+	said := func(file string) *keeper.Report {
+		return &keeper.Report{Findings: []keeper.Finding{
+			{Rule: "look-alike", Skill: "pdf-rnake", What: `the name "pdf-rnake" looks like "pdf-make" (` + file + `)`},
+			{Rule: "shadowed", What: "a: this copy is shadowed by " + file + ", which holds the same"},
+			{Rule: "broken-link", Skill: "a", What: `the body links to "` + filepath.Base(file) + `", which is not there`},
+		}}
+	}
+	for _, now := range []string{"skills/pdf-make/SKILL.md", "skills.jsonl:7"} {
+		got := said(now).New(said("../before/pdf-make/SKILL.md"))
+		if slices.ContainsFunc(got, func(f keeper.Finding) bool { return f.Rule != "broken-link" }) {
+			t.Errorf("%s: new are %+v", now, got)
+		}
+	}
+	links := said("x/other.md").New(said("x/one.md"))
+	if !slices.ContainsFunc(links, func(f keeper.Finding) bool { return f.Rule == "broken-link" }) {
+		t.Errorf("another broken link is not new: %+v", links)
 	}
 }
 

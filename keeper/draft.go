@@ -16,8 +16,8 @@ import (
 // DraftSummaries drafts, by rules, what the authors of skills did not write: the sentence of
 // at most 50 characters, three to five triggers, what a skill is not for, how it differs
 // from one that is confusable with it, its parameters, and whether it can be called from its
-// summary alone. Each draft notes what rules cannot know and a person has to. A skill whose
-// author wrote all that has none.
+// summary alone. Each draft notes what rules cannot know and a person has to. A skill of
+// which nothing can be drafted, as its author wrote it or rules cannot, has none.
 //
 // Triggers are suggested, not drafted: those that are written count for routing as what
 // users say, and words of the description are not that. Taken over as they are they cost
@@ -95,7 +95,7 @@ func (l *linter) draft(ctx context.Context, s *subject, alike Finding) (*domains
 	if err := l.draftRule(ctx, s, d); err != nil {
 		return nil, err
 	}
-	if o.Summary == "" && o.NotFor == "" && o.DiffersFrom == "" && o.Params == "" {
+	if o.Summary == "" && o.NotFor == "" && o.DiffersFrom == "" && o.Params == "" && o.FromSummary == nil {
 		return nil, nil
 	}
 	return d, nil

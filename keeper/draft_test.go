@@ -25,7 +25,10 @@ func TestDraftSummaries(t *testing.T) {
 		"x/complex/tools.json": {Data: []byte(strings.Replace(tools, `"place": {"type": "string"}`, `"place": {"type": "object"}`, 1))},
 		"x/done/SKILL.md": {Data: []byte(full("done", "Reads tables. Use when someone asks what a table holds.",
 			"summary: Reads tables; when someone asks; no charts", "triggers: [what is in this table, read it, open a sheet]", "not-for: charts"))},
-		"x/manual/SKILL.md": {Data: []byte(full("manual", "Deploys a site. Use when someone says deploy.", "manual: true"))},
+		"x/params/SKILL.md": {Data: []byte(full("params", "Tells the tides of a coast. Use when someone asks for low water.",
+			"summary: Tells the tides; when someone asks; no currents", "triggers: [when is low water, tide times, high water today]", "not-for: currents", "params: 'place, [days], [unit]'"))},
+		"x/params/tools.json": {Data: []byte(tools)},
+		"x/manual/SKILL.md":   {Data: []byte(full("manual", "Deploys a site. Use when someone says deploy.", "manual: true"))},
 	})
 	got, err := keeper.DraftSummaries(context.Background(), ix, &keeper.LintOptions{Catalog: c})
 	if err != nil {
@@ -38,6 +41,11 @@ func TestDraftSummaries(t *testing.T) {
 			Override: summaries.Override{Summary: "Sends forms to an office; use when someone has to file a form", Params: "place, [days], [unit]"},
 			Notes:    []string{"summary: add its limit", "triggers: write three to five that users say", "not-for: say what it cannot do"},
 			Triggers: []string{"file a form", "send forms to an office"},
+		},
+		{
+			Skill:    "params",
+			Override: summaries.Override{FromSummary: &yes},
+			Notes:    []string{"from-summary: its parameters are simple; the definition need not be loaded to call it"},
 		},
 		{
 			Skill: "weather",

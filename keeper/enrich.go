@@ -251,13 +251,23 @@ func (e *enricher) read(s *subject, answer string) (*Enriched, []string) {
 	return x, e.check(s, x)
 }
 
-// object cuts an answer to the JSON object in it: some models put it in a code fence.
+// object cuts an answer to the last JSON object in it, or leaves it as it is: some models put
+// it in a code fence, think aloud before it or say something after it.
 func object(answer string) string {
-	from, to := strings.Index(answer, "{"), strings.LastIndex(answer, "}")
-	if from < 0 || to < from {
-		return answer
+	found := answer
+	for rest := answer; ; {
+		from := strings.IndexByte(rest, '{')
+		if from < 0 {
+			return found
+		}
+		rest = rest[from:]
+		var one json.RawMessage
+		if json.NewDecoder(strings.NewReader(rest)).Decode(&one) == nil {
+			found, rest = string(one), rest[len(one):]
+		} else {
+			rest = rest[1:]
+		}
 	}
-	return answer[from : to+1]
 }
 
 // check says what is wrong with what a model wrote, for the model to mend.

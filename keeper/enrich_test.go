@@ -116,6 +116,21 @@ func TestEnrichAsksAgain(t *testing.T) {
 	}
 }
 
+// What models say around the object does not cost another answer.
+func TestEnrichFindsTheObject(t *testing.T) {
+	for name, answer := range map[string]string{
+		"a code fence":    "```json\n" + good + "\n```",
+		"words around it": "Here it is:\n" + good + "\nReplace {place} as you like.",
+		"thoughts":        `<think>Like {"summary": "x"}? Or {this}?</think>` + good,
+		"an array":        "[" + good + "]",
+	} {
+		s := &scribe{answers: []any{answer}}
+		if got, err := enrich(t, s, &keeper.EnrichOptions{Languages: []string{"en", "zh"}}); err != nil || len(got) != 1 || got[0].Failed != "" || got[0].Answers != 1 {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+}
+
 func TestEnrichWithoutAnswers(t *testing.T) {
 	no := errors.New("I would rather not")
 	s := &scribe{answers: []any{no}}

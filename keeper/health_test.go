@@ -3,6 +3,7 @@ package keeper_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -292,7 +293,48 @@ func TestUsageIsBounded(t *testing.T) {
 	if sum > 17<<20 {
 		t.Errorf("20 MB of events take %d bytes", sum)
 	}
-	u = open(t, t.TempDir()+"/no/folder", &clock{})
+}
+
+// A hook is a process a turn, with an event or two: the file is put aside all the same.
+func TestUsageOfShortProcessesIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.jsonl")
+	clock := &clock{}
+	long := strings.Repeat("x", 1_000_000)
+	for range 20 {
+		u := open(t, path, clock)
+		note(u, 1, router.Summaries, "load", long)
+		if err := u.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range []string{path, path + ".old"} {
+		if info, err := os.Stat(p); err != nil || info.Size() > 8<<20 {
+			t.Errorf("%s: %v, %v, want 8 MiB at most", p, info, err)
+		}
+	}
+}
+
+// What another process put aside is not lost by this one finding its file full too.
+func TestUsageIsPutAsideOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.jsonl")
+	clock := &clock{}
+	a, b := open(t, path, clock), open(t, path, clock)
+	note(b, 1, router.Summaries, "load", "weather-query")
+	note(a, 8, router.Summaries, "load", strings.Repeat("x", 1_000_000))
+	note(a, 1, router.Summaries, "load", strings.Repeat("y", 1_000_000)) // to a new file
+	note(b, 1, router.Summaries, "load", "weather-query", strings.Repeat("z", 1_000_000))
+	if err := errors.Join(a.Close(), b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ix, _, _ := build(t, examples.Catalog())
+	h, err := keeper.ReadHealth(context.Background(), ix, read(t, path), nil)
+	if err != nil || h.Skills[0].Skill != "weather-query" || h.Skills[0].Loaded != 2 || len(h.Gone) != 3 {
+		t.Errorf("%+v, %d others, %v, want both loads and 3 others", h.Skills[0], len(h.Gone), err)
+	}
+}
+
+func TestUsageWhereNoneCanBe(t *testing.T) {
+	u := open(t, t.TempDir()+"/no/folder", &clock{})
 	note(u, 1, router.Summaries, "load", "a")
 	if u.Err() == nil || u.Close() == nil {
 		t.Error("a file that cannot be made is no error")

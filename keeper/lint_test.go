@@ -359,6 +359,34 @@ func TestSilences(t *testing.T) {
 	}
 }
 
+// What was not looked at may be there: its silence is not told as one of nothing.
+func TestSilencesOfWhatIsNotLookedAt(t *testing.T) {
+	files := map[string]string{
+		"x/a/SKILL.md": full("a", "Reads tables. Use when someone asks what a table holds.", "not-for: charts"),
+		"x/b/SKILL.md": full("b", "Looks up the weather. Use when someone asks for rain."),
+		"skillrouter.yaml": `lint-off:
+  - {rule: languages, reason: translated before}
+  - {rule: no-not-for, skills: [b], reason: any weather}
+`,
+	}
+	unused := func(o *keeper.LintOptions) int {
+		n := 0
+		for _, f := range lint(t, files, o).Findings {
+			if f.Rule == "silence-unused" {
+				n++
+			}
+		}
+		return n
+	}
+	notB := func(name string) bool { return name != "b" }
+	if n := unused(&keeper.LintOptions{Allow: notB}); n != 0 {
+		t.Errorf("%d silences of nothing, want none", n)
+	}
+	if n := unused(&keeper.LintOptions{Languages: []string{"en"}}); n != 1 {
+		t.Errorf("%d silences of nothing, want that of languages", n)
+	}
+}
+
 // The catalog of the examples is a model: nothing but its length is to be said of it, with
 // bodies and without.
 func TestExamplesAreClean(t *testing.T) {

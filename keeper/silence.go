@@ -64,7 +64,7 @@ func (l *linter) silence(all []Finding) (found, silenced []Finding) {
 			if s.skill != "" {
 				f.Fix = fmt.Sprintf("write %q", s.Rule+": why it does not matter here")
 			}
-		case !s.used:
+		case !s.used && l.looked(s):
 			f.Rule, f.What = "silence-unused", fmt.Sprintf("lint-off of %s silences nothing", s.Rule)
 		default:
 			continue
@@ -73,6 +73,17 @@ func (l *linter) silence(all []Finding) (found, silenced []Finding) {
 		found = append(found, f)
 	}
 	return found, silenced
+}
+
+// looked tells whether what a silence is about was looked at: what was not may be there.
+func (l *linter) looked(s *silence) bool {
+	switch s.Rule {
+	case "languages", "unknown-language":
+		return len(l.o.Languages) > 0
+	case "lost-trigger":
+		return l.o.Embedder != nil
+	}
+	return l.o.Allow == nil || len(s.Skills) == 0 || slices.ContainsFunc(s.Skills, l.o.Allow)
 }
 
 // covers tells whether a silence is about a finding. One about two skills is silenced by

@@ -36,7 +36,6 @@ type Usage struct {
 
 	mu   sync.Mutex
 	file *os.File
-	size int64
 	err  error // the first of writing
 }
 
@@ -148,48 +147,78 @@ func (u *Usage) write(r record) {
 
 // add appends a line, to a new file where the old one is full; u.mu is held.
 func (u *Usage) add(line []byte) error {
-	if u.file != nil && u.size+int64(len(line)) > maxUsage {
-		err := errors.Join(u.file.Close(), os.Rename(u.path, u.path+".old"))
-		u.file = nil
-		if err != nil {
+	size, err := u.open()
+	if err == nil && size > 0 && size+int64(len(line)) > maxUsage {
+		if err := u.putAside(); err != nil {
 			return fmt.Errorf("keeper: putting the full usage file aside: %w", err)
 		}
+		_, err = u.open()
 	}
-	if u.file == nil {
-		file, size, err := appendTo(u.path)
-		if err != nil {
-			return fmt.Errorf("keeper: usage file: %w", err)
-		}
-		u.file, u.size = file, size
+	if err != nil {
+		return fmt.Errorf("keeper: usage file: %w", err)
 	}
-	n, err := u.file.Write(line)
-	u.size += int64(n)
+	_, err = u.file.Write(line)
 	return err
+}
+
+// open opens the file if it is not open, and returns its size, to which other processes
+// add too.
+func (u *Usage) open() (int64, error) {
+	if u.file == nil {
+		file, err := appendTo(u.path)
+		if err != nil {
+			return 0, err
+		}
+		u.file = file
+	}
+	info, err := u.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// putAside closes the full file and gives it another name, unless another process did: a
+// second time would take the place of the full one.
+func (u *Usage) putAside() error {
+	mine, err := u.file.Stat()
+	err = errors.Join(err, u.file.Close())
+	u.file = nil
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(u.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !os.SameFile(mine, there):
+		return nil
+	}
+	return os.Rename(u.path, u.path+".old")
 }
 
 // appendTo opens a file for adding to. A line at its end that was torn is ended, so that it
 // does not take the next one with it.
-func appendTo(path string) (*os.File, int64, error) {
+func appendTo(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	info, err := file.Stat()
 	if err != nil {
-		return nil, 0, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	size := info.Size()
-	if size > 0 {
+	if size := info.Size(); size > 0 {
 		last := make([]byte, 1)
 		if _, err := file.ReadAt(last, size-1); err == nil && last[0] != '\n' {
-			n, err := file.Write([]byte("\n"))
-			if err != nil {
-				return nil, 0, errors.Join(err, file.Close())
+			if _, err := file.WriteString("\n"); err != nil {
+				return nil, errors.Join(err, file.Close())
 			}
-			size += int64(n)
 		}
 	}
-	return file, size, nil
+	return file, nil
 }
 
 // Err returns the first error of writing, nil for none.

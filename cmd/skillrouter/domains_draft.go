@@ -26,17 +26,22 @@ func (c *catalog) names() bool {
 	return slices.ContainsFunc(c.Index().Domains(), func(d domains.Domain) bool { return d.Written })
 }
 
-// writable says why there is no skillrouter.yaml of c to write to, if so.
-func (a *app) writable(c *catalog, all bool) error {
-	const see = "--yaml shows the text, to be put where you like"
+// writable says why there is no skillrouter.yaml of c to write to, if so. yaml tells that
+// the command can show the text instead.
+func (a *app) writable(c *catalog, all, yaml bool) error {
+	built, folder := "name the folders that it was built of with --skills", "name a folder of skills with --skills"
+	if yaml {
+		folder = "--yaml shows the text, to be put where you like"
+		built += "; " + folder
+	}
 	place := c.lastPlace()
 	switch {
 	case len(a.set.skills) == 0 && len(c.places) > 1:
 		return &useError{fmt.Errorf("which skillrouter.yaml? several folders are used: %s", strings.Join(a.short(c.places), ", ")), "name one with --skills DIR"}
 	case index.IsFile(place):
-		return &failure{fmt.Errorf("%s is a saved index: no skillrouter.yaml can be put there", place), "name the folders that it was built of with --skills; " + see}
+		return &failure{fmt.Errorf("%s is a saved index: no skillrouter.yaml can be put there", place), built}
 	case !isFolder(place):
-		return &failure{fmt.Errorf("%s is no folder: no skillrouter.yaml can be put there", place), see}
+		return &failure{fmt.Errorf("%s is no folder: no skillrouter.yaml can be put there", place), folder}
 	case all && c.names():
 		return &failure{
 			errors.New("a skillrouter.yaml names domains already, with --all each skill would be in an old and a new one: nothing was written"),

@@ -82,7 +82,7 @@ type near struct {
 
 func (a *app) suggest(ctx context.Context, c *catalog, flags *suggestFlags) error {
 	if flags.write {
-		if err := a.writable(c, flags.all); err != nil {
+		if err := a.writable(c, flags.all, true); err != nil {
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ them. --write adds them; it asks nothing. A skill that the file has is left as i
 }
 
 func (a *app) enrich(ctx context.Context, c *catalog, flags *enrichFlags, languages []string) error {
-	if err := a.writable(c, false); err != nil {
+	if err := a.writable(c, false, false); err != nil {
 		return err
 	}
 	loaded, err := a.load(ctx, c)

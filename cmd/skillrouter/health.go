@@ -32,10 +32,11 @@ func (a *app) healthCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Tell how the skills are used, and what the figures are signs of",
-		Long: `health reads the file in which chat and other hosts note what happens to skills, and
-tells: how turns went, the skills used most and least with their summaries, those never
-used, those rejected often, summaries older than their skill's text, and the symptoms
-that the figures show, each with its cause and cure. --symptoms shows the whole table.
+		Long: `health reads the file in which chat, hook, mcp and other hosts note what happens to
+skills, and tells: how turns went, the skills used most and least with their
+summaries, those never used, those rejected often, summaries older than their
+skill's text, and the symptoms that the figures show, each with its cause and cure.
+--symptoms shows the whole table.
 
 It proposes which skills to mark frequent, and changes nothing by itself. Each run also
 notes the texts as they are now: a text that changes later, while its summary does not,
@@ -198,7 +199,7 @@ func (a *app) writeHealth(h *keeper.Health, all bool, path string) {
 			plural(h.Turns, "turn"), h.From.Format(time.DateOnly), h.To.Format(time.DateOnly), h.Matched, h.Stuck, h.Asked, h.Nothing, stalled(h.Stalled))
 	}
 	if h.Torn > 0 {
-		fmt.Fprintf(a.out, "%s of %s could not be read and are passed over\n", plural(h.Torn, "line"), path)
+		fmt.Fprintf(a.out, "%s of %s could not be read: passed over\n", plural(h.Torn, "line"), path)
 	}
 	if len(h.Symptoms) > 0 {
 		fmt.Fprintln(a.out, "\nsymptoms")

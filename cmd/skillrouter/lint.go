@@ -293,8 +293,8 @@ func lintSeverities(found []keeper.Finding) severities {
 // writeLint writes a report for people: by rule, the worst first.
 func (a *app) writeLint(r *keeper.Report, all bool) {
 	f := r.Figures
-	a.fill("", "   ", fmt.Sprintf("%s in %s: %d summaries written, %s; descriptions of %d characters, index of %d (three letters count as one), summaries of %d tokens together",
-		plural(f.Skills, "skill"), plural(f.Domains, "domain"), f.Written, plural(f.Triggers, "trigger"), f.Descriptions, f.Index, f.Tokens))
+	a.fill("", "   ", fmt.Sprintf("%s in %s: %s written, %s; descriptions of %d characters, index of %d (three letters count as one), summaries of %d tokens together",
+		plural(f.Skills, "skill"), plural(f.Domains, "domain"), plural(f.Written, "summary"), plural(f.Triggers, "trigger"), f.Descriptions, f.Index, f.Tokens))
 	type group struct {
 		rule     string
 		severity definitions.Severity

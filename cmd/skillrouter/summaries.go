@@ -63,7 +63,7 @@ so what you edited stays, and drafting again adds nothing.`,
 
 func (a *app) draftSummaries(ctx context.Context, c *catalog, write, yaml bool) error {
 	if write {
-		if err := a.writable(c, false); err != nil {
+		if err := a.writable(c, false, true); err != nil {
 			return err
 		}
 	}

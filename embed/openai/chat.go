@@ -28,7 +28,9 @@ func newChat(opts *Options, c clock) (*Chat, error) {
 		return nil, err
 	}
 	o.Dimensions = 0 // hints speak of it
-	return &Chat{o.Model, newEndpoint(&o, base, c)}, nil
+	e := newEndpoint(&o, base, c)
+	e.single = true
+	return &Chat{o.Model, e}, nil
 }
 
 // Model is the model's name, as the endpoint has it.

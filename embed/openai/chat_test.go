@@ -91,6 +91,10 @@ func TestChatWithoutAnAnswer(t *testing.T) {
 			if no := (*AnswerError)(nil); errors.As(err, &no) != test.about {
 				t.Errorf("error %T", err)
 			}
+			var hint interface{ Hint() string }
+			if errors.As(err, &hint) && strings.Contains(hint.Hint(), "Batch") {
+				t.Errorf("the hint speaks of batches: %s", hint.Hint())
+			}
 			if len(*seen) != 1 {
 				t.Errorf("%d requests, want 1", len(*seen))
 			}

@@ -56,6 +56,7 @@ type endpoint struct {
 	key        func() string // "" if there is none; a function, since fmt prints what is in fields
 	model      string
 	dimensions int
+	single     bool          // one message a request: hints say nothing of batches
 	timeout    time.Duration // 0: none
 	attempts   int
 	logger     *slog.Logger
@@ -75,6 +76,14 @@ func newEndpoint(o *Options, base string, c clock) *endpoint {
 		client: api.NewClientWithConfig(config), url: base, key: func() string { return o.Key }, model: o.Model, dimensions: o.Dimensions,
 		timeout: o.Timeout, attempts: o.Attempts, logger: o.Logger, clock: c,
 	}
+}
+
+// batched is a part of a hint that is about batches of texts, "" where there are none.
+func (p *endpoint) batched(hint string) string {
+	if p.single {
+		return ""
+	}
+	return hint
 }
 
 // A patience says how long requests are repeated.
@@ -246,7 +255,7 @@ func (p *endpoint) refused(texts []string, r *refusal) error {
 		f.hint = "the account behind the key has nothing left to spend"
 	case r.status == http.StatusTooManyRequests:
 		f.again, f.limited, f.after = true, true, r.after
-		f.hint = "the endpoint takes no more for now: wait, or lower BatchTexts"
+		f.hint = "the endpoint takes no more for now: wait" + p.batched(", or lower BatchTexts")
 	case r.status == http.StatusServiceUnavailable && r.after > 0:
 		f.again, f.limited, f.after = true, true, r.after
 		f.hint = "the endpoint takes no more for now: wait"
@@ -261,7 +270,7 @@ func (p *endpoint) refused(texts []string, r *refusal) error {
 	case p.dimensions > 0:
 		f.hint = "not every model can shorten its vectors: try without Dimensions"
 	default:
-		f.hint = "a text may be longer than the model takes, or BatchTexts above what the endpoint takes"
+		f.hint = "a text may be longer than the model takes" + p.batched(", or BatchTexts above what the endpoint takes")
 	}
 	if f.after > mostAsked {
 		f.what += fmt.Sprintf(" (it asks to be left alone for %s)", f.after.Round(time.Second))
@@ -321,7 +330,7 @@ func (p *endpoint) broken(err error) error {
 		return f
 	case errors.Is(err, context.DeadlineExceeded): // that of the request: ctx was looked at
 		f := p.failed("gave no answer in time")
-		f.again, f.hint = true, "raise Timeout, or lower BatchTexts"
+		f.again, f.hint = true, "raise Timeout"+p.batched(", or lower BatchTexts")
 		return f
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		f := p.failed("broke off its answer")
