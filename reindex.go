@@ -216,15 +216,10 @@ func (r *reindex) rootsOf(dirs []string) ([]definitions.Root, error) {
 		case r.old == nil:
 			return nil, fmt.Errorf("%s: %w: name the folders to build it of", r.path, fs.ErrNotExist)
 		}
-		source := r.old.Source()
-		if source == nil {
+		if r.old.Source() == nil {
 			return nil, fmt.Errorf("%s does not say of which folders it was built: name them", r.path)
 		}
-		if r.Depth == 0 {
-			r.Depth = source.Depth()
-		}
-		r.Orders = max(r.Orders, source.Orders())
-		r.Bundle = r.Bundle || r.old.Bundled()
+		r.as(r.old)
 		dirs = r.old.Places()
 	}
 	for _, d := range dirs {
@@ -239,6 +234,19 @@ func (r *reindex) rootsOf(dirs []string) ([]definitions.Root, error) {
 		}
 	}
 	return r.roots(dirs), nil
+}
+
+// as takes over how an index was made, where o does not say.
+func (o *ReindexOptions) as(ix *index.Index) {
+	source := ix.Source()
+	if source == nil {
+		return
+	}
+	if o.Depth == 0 {
+		o.Depth = source.Depth()
+	}
+	o.Orders = max(o.Orders, source.Orders())
+	o.Bundle = o.Bundle || ix.Bundled()
 }
 
 // update makes the new index, or after a dry run only tells of it.

@@ -75,6 +75,10 @@ func (r *Router) Watch(ctx context.Context, opts *WatchOptions) error {
 // Refresh or Watch. After the first run, made is called with what became of each
 // that changed something.
 func WatchReindex(ctx context.Context, path string, opts *ReindexOptions, w *WatchOptions, made func(*Reindexed), dirs ...string) error {
+	var r ReindexOptions
+	if opts != nil {
+		r = *opts
+	}
 	places := dirs
 	if len(places) == 0 {
 		ix, err := index.Open(ctx, path, nil)
@@ -82,20 +86,21 @@ func WatchReindex(ctx context.Context, path string, opts *ReindexOptions, w *Wat
 			return fmt.Errorf("skillrouter: %w", err)
 		}
 		places = ix.Places()
+		r.as(ix)
 		if err := ix.Close(); err != nil {
 			return err
 		}
 	}
 	o := w.complete()
 	return o.run(ctx, places, func(ctx context.Context) error {
-		r, err := Reindex(ctx, path, opts, places...)
+		done, err := Reindex(ctx, path, &r, places...)
 		if err != nil {
 			return err
 		}
-		if r.Written {
-			made(r)
-			o.Changed(r.Changes)
+		if done.Written {
+			made(done)
+			o.Changed(done.Changes)
 		}
-		return r.Index.Close()
+		return done.Index.Close()
 	})
 }

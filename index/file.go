@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,7 +199,7 @@ func Open(ctx context.Context, path string, e Embedder) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
-	ix, err := decode(data, filepath.Dir(path))
+	ix, err := decode(data, folderOf(path))
 	if err != nil {
 		return nil, &FormatError{path, err.Error()}
 	}
@@ -212,6 +213,17 @@ func Open(ctx context.Context, path string, e Embedder) (*Index, error) {
 		return nil, &FormatError{path, strings.TrimPrefix(err.Error(), "index: ")}
 	}
 	return ix, nil
+}
+
+// folderOf is the folder that the file at path is in; of a link, that of the file
+// that it leads to.
+func folderOf(path string) string {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if there, err := filepath.EvalSymlinks(path); err == nil {
+			path = there
+		}
+	}
+	return filepath.Dir(path)
 }
 
 // IsFile tells whether the file at path begins like an index.

@@ -42,6 +42,11 @@ func Update(ctx context.Context, old *Index, c *definitions.Catalog, e Embedder,
 	return ix, Compare(old, ix), nil
 }
 
+// IsOf tells whether the index would route as one of c does: whether skills,
+// their places, settings and notes of domains are the same. Problems and what
+// else only shows in lists may be others.
+func (ix *Index) IsOf(c *definitions.Catalog) bool { return ix.fingerprint == ix.print(c) }
+
 // holds tells whether the index has the definitions of c, if it is to have any.
 func (ix *Index) holds(ctx context.Context, c *definitions.Catalog, opts *Options) (bool, error) {
 	if opts == nil || !opts.Bundle {

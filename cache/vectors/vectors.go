@@ -119,7 +119,7 @@ func (c *Cache) Close() error {
 		total += f.size
 	}
 	for _, s := range c.shelves {
-		errs = append(errs, s.note(c.maxBytes >= 0 && total > c.maxBytes/2))
+		errs = append(errs, s.restore(), s.note(c.maxBytes >= 0 && total > c.maxBytes/2))
 	}
 	errs = append(errs, c.tidy())
 	for _, s := range c.shelves {
@@ -217,6 +217,9 @@ func (s *shelf) put(texts []string, vectors [][]float32) error {
 		return fmt.Errorf("vectors: %s: embedder %s gave vectors of %d values before, not %d: give the other model another ID, or remove the folder",
 			s.dir, s.embedder, s.segments[0].dim, len(fresh[0]))
 	}
+	if err := s.restore(); err != nil {
+		return err
+	}
 	if s.own == nil {
 		g, err := createSegment(s.dir, s.embedder, len(fresh[0]))
 		if err != nil {
@@ -234,6 +237,20 @@ func (s *shelf) put(texts []string, vectors [][]float32) error {
 		s.own.used[first+i] = true
 	}
 	return nil
+}
+
+// restore writes our own segment anew if another process took it away, which put
+// it together with others but does not have what we added since.
+func (s *shelf) restore() error {
+	if s.own == nil {
+		return nil
+	}
+	if _, err := os.Stat(s.own.file.Name()); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lost := s.own
+	s.own = nil
+	return s.move(lost, func(int) bool { return true })
 }
 
 func (s *shelf) close() error {

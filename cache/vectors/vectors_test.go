@@ -211,6 +211,45 @@ func TestSegmentsArePutTogether(t *testing.T) {
 	}
 }
 
+// Another process that puts segments together takes nothing from one that is
+// still at work.
+func TestPutTogetherWhileAtWork(t *testing.T) {
+	for _, last := range [][]string{nil, {"after"}} {
+		dir := t.TempDir()
+		for i := range manySegments {
+			c := open(t, dir, nil)
+			put(t, c, id, texts(10*i, 10*i+10)...)
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := open(t, dir, nil)
+		put(t, at, id, "before")
+		first := at.shelves[id].own.file.Name()
+		other := open(t, dir, nil)
+		get(t, other, id, "before") // it looks at what is there
+		put(t, at, id, "meanwhile")
+		put(t, other, id, "of the other")
+		if err := other.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(first); err == nil {
+			t.Fatal("the segment in use was not put together with others: the test tests nothing")
+		}
+		if last != nil {
+			put(t, at, id, last...) // and then it is killed
+		} else if err := at.Close(); err != nil {
+			t.Fatal(err)
+		}
+		all := append([]string{"before", "meanwhile", "of the other"}, last...)
+		for i, v := range get(t, open(t, dir, nil), id, all...) {
+			if v == nil {
+				t.Errorf("%q is gone", all[i])
+			}
+		}
+	}
+}
+
 // What was not used for longest goes first, also where it stands beside what is
 // in use.
 func TestBound(t *testing.T) {

@@ -22,7 +22,8 @@ func (a *app) indexStatusCommand() *cobra.Command {
 		Short: "Tell what is in an index file, and whether it is stale",
 		Long: `status tells what an index FILE holds, how old it is and by which embedder it was
 made, and compares it with the folders that it was built of: a skill is stale if
-its file was added, changed or removed since. --quick leaves that out.`,
+its file was added, changed or removed since. It also tells where only settings
+(skillrouter.yaml, notes of domains) changed. --quick leaves that out.`,
 		Example: `  skillrouter index status skills.idx
   skillrouter index status skills.idx --quick --json`,
 		Args: arguments(cobra.ExactArgs(1)),
@@ -51,6 +52,7 @@ type folders struct {
 	looked  bool
 	missing string   // the first that is not here; "" if all are
 	stale   []string // skills that were added, changed or removed
+	changed bool     // these, settings or notes of domains are others
 }
 
 // compare looks at the folders of an index.
@@ -84,6 +86,7 @@ func compare(ctx context.Context, ix *index.Index) (folders, error) {
 		}
 	}
 	slices.Sort(f.stale)
+	f.changed = !ix.IsOf(c)
 	return f, nil
 }
 
@@ -91,6 +94,8 @@ func (f *folders) String() string {
 	switch n := len(f.stale); {
 	case f.missing != "":
 		return clean(f.missing) + " is not here"
+	case n == 0 && f.changed:
+		return "no skill is stale, but settings or notes of domains changed"
 	case n == 0:
 		return "as they were: no skill is stale"
 	default:
@@ -120,7 +125,8 @@ func (a *app) reportStatus(ix *index.Index, file string, opened time.Duration, f
 			Places  []string  `json:"places"`
 			Missing string    `json:"missing,omitempty"` // the first of places that is not here
 			Stale   []string  `json:"stale"`             // null if that was not looked at, or could not be
-		}{figures, info.ModTime().UTC().Truncate(time.Second), opened.Seconds(), ix.Bundled(), notNil(ix.Places()), f.missing, f.list()}, true)
+			Changed *bool     `json:"changed"`           // skills, settings or notes of domains; null as stale is
+		}{figures, info.ModTime().UTC().Truncate(time.Second), opened.Seconds(), ix.Bundled(), notNil(ix.Places()), f.missing, f.list(), f.differ()}, true)
 	}
 	fmt.Fprintf(a.out, "%s: %s, built %s ago, opened in %s\n", clean(file), size(figures.Bytes), age(time.Since(info.ModTime())), took(opened))
 	var t table
@@ -135,6 +141,15 @@ func (a *app) reportStatus(ix *index.Index, file string, opened time.Duration, f
 	}
 	t.write(a.out, "   ", a.width())
 	return nil
+}
+
+// differ tells whether an index of the folders would be another; nil if that is
+// not known.
+func (f *folders) differ() *bool {
+	if !f.looked || f.missing != "" {
+		return nil
+	}
+	return &f.changed
 }
 
 // list is the stale skills; nil if it is not known which are.

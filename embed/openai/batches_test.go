@@ -247,13 +247,29 @@ func TestBatchesPatience(t *testing.T) {
 	}
 	s = serve(t, busy)
 	e, _ = open(t, s, func(o *Options) { o.Patience = 4 * time.Minute })
-	if _, err := collect(t, e, manyTexts(3)); err == nil || len(s.seen()) > 10 {
+	if _, err := collect(t, e, manyTexts(3)); err == nil || len(s.seen()) != 3 { // a third pause would be beyond it
 		t.Errorf("for ever: %v after %d requests", err, len(s.seen()))
 	}
 	s = serve(t, busy)
 	e, _ = open(t, s, func(o *Options) { o.Patience = -1 })
 	if _, err := collect(t, e, manyTexts(3)); err == nil || len(s.seen()) != 1 {
 		t.Errorf("none: %v after %d requests", err, len(s.seen()))
+	}
+}
+
+// Who waits sees that others were told of a longer pause meanwhile.
+func TestGateClosedAgain(t *testing.T) {
+	var g gate
+	g.close(fakeNow().Add(4 * time.Second))
+	told := false
+	c := &fakeClock{before: func() {
+		if !told {
+			told = true
+			g.close(fakeNow().Add(time.Minute))
+		}
+	}}
+	if err := g.wait(t.Context(), c.clock()); err != nil || len(c.slept) != 2 || c.slept[1] < time.Minute {
+		t.Errorf("slept %v, %v", c.slept, err)
 	}
 }
 

@@ -145,8 +145,9 @@ func (p *endpoint) retry(ctx context.Context, with patience, once func(context.C
 		if !patient {
 			faults++
 		}
+		spent := f.limited && !patient && with.limited > 0
 		deadline, ok := ctx.Deadline()
-		if !f.again || faults >= with.attempts || f.after > mostAsked || ok && p.clock.now().Add(wait).After(deadline) {
+		if !f.again || spent || faults >= with.attempts || f.after > mostAsked || ok && p.clock.now().Add(wait).After(deadline) {
 			return f
 		}
 		p.logger.WarnContext(ctx, "request failed, trying again", "error", f, "wait", wait, "attempts", with.attempts)

@@ -24,16 +24,24 @@ func (g *gate) close(until time.Time) {
 	}
 }
 
-// wait returns when the gate is open. Its error is that of ctx.
+// wait returns when the gate is open, also where it is closed for longer
+// meanwhile. Its error is that of ctx.
 func (g *gate) wait(ctx context.Context, c clock) error {
-	g.mu.Lock()
-	d := g.until.Sub(c.now())
-	g.mu.Unlock()
-	if d <= 0 {
-		return ctx.Err()
+	var waited time.Time // until when
+	for {
+		g.mu.Lock()
+		until := g.until
+		g.mu.Unlock()
+		d := until.Sub(c.now())
+		if d <= 0 || until.Equal(waited) {
+			return ctx.Err()
+		}
+		// Not all at once, lest the last are refused again.
+		if err := c.sleep(ctx, d+time.Duration(c.jitter()*float64(min(d/4, time.Second)))); err != nil {
+			return err
+		}
+		waited = until
 	}
-	// Not all at once, lest the last are refused again.
-	return c.sleep(ctx, d+time.Duration(c.jitter()*float64(min(d/4, time.Second))))
 }
 
 // mostReset bounds what a header can hold a run back.
