@@ -337,7 +337,7 @@ func (r *Route) candidates(scores *index.Scores, a *asker) {
 func (r *Route) candidate(scores *index.Scores, x index.SkillScore, named bool) {
 	ix := r.snapshot.ix
 	c := Candidate{
-		Name: ix.Skills()[x.Skill].Name, Evidence: x.Evidence, Similarity: x.Similarity, Lexical: x.Lexical, Phrase: x.Phrase, Named: named,
+		Name: ix.Skills()[x.Skill].Name, Evidence: x.Evidence, Similarity: x.Similarity, Lexical: x.Lexical, Phrase: x.Phrase, Against: x.Against, Named: named,
 	}
 	of := r.snapshot.domainsOf(x.Skill)
 	if len(of) > 0 {

@@ -76,9 +76,10 @@ type Candidate struct {
 	Name       string
 	Domain     string  // the best of its domains
 	Evidence   float32 // what skills are ranked by: not a probability
-	Similarity float32 // cosine of utterance and skill
+	Similarity float32 // of utterance and skill: a cosine, or by the head of the index on about the same scale, where it may be negative
 	Lexical    float32 // share of the utterance that the skill's words cover
 	Phrase     float32 // cosine of the skill's best phrase, 0 if not looked at
+	Against    float32 // cosine of the nearest of what the skill is not for, 0 if nothing is or it was not looked at: counts where it is above Phrase
 	Named      bool    // the utterance names it outright
 }
 

@@ -41,6 +41,7 @@ type candidate struct {
 	Similarity float32 `json:"similarity"`
 	Lexical    float32 `json:"lexical"`
 	Phrase     float32 `json:"phrase"`
+	Against    float32 `json:"against"`
 	Named      bool    `json:"named"`
 }
 
@@ -94,7 +95,7 @@ func newDecision(c *catalog, r *router.Route, explain bool) *decision {
 		d.Domains = append(d.Domains, domainScore{x.Name, x.Score, x.Margin, x.Matched, x.Fallback})
 	}
 	for _, x := range r.Candidates {
-		d.Candidates = append(d.Candidates, candidate{x.Name, x.Domain, x.Evidence, x.Similarity, x.Lexical, x.Phrase, x.Named})
+		d.Candidates = append(d.Candidates, candidate{x.Name, x.Domain, x.Evidence, x.Similarity, x.Lexical, x.Phrase, x.Against, x.Named})
 	}
 	for _, m := range r.Summaries {
 		d.Summaries = append(d.Summaries, newSummary(m))

@@ -120,7 +120,11 @@ func (a *app) writeCandidates(r *router.Route, all bool) {
 		most = len(r.Candidates)
 	}
 	t := table{right: []int{1, 2, 3, 4}}
-	t.add("", "evidence", "similar", "words", "phrase", "skill", "domain")
+	head := []string{"", "evidence", "similar", "words", "phrase"}
+	if all {
+		t.right, head = append(t.right, 5), append(head, "not for")
+	}
+	t.add(append(head, "skill", "domain")...)
 	for _, x := range r.Candidates[:most] {
 		if r.Outcome == router.Direct && !x.Named && x.Evidence == 0 {
 			continue // when a skill is named, the others may not have been looked at
@@ -129,7 +133,11 @@ func (a *app) writeCandidates(r *router.Route, all bool) {
 		if x.Named {
 			mark = "✓"
 		}
-		t.add(mark, part(x.Evidence), part(x.Similarity), part(x.Lexical), part(x.Phrase), clean(x.Name), clean(x.Domain))
+		cells := []string{mark, part(x.Evidence), part(x.Similarity), part(x.Lexical), part(x.Phrase)}
+		if all {
+			cells = append(cells, part(x.Against))
+		}
+		t.add(append(cells, clean(x.Name), clean(x.Domain))...)
 	}
 	fmt.Fprintln(a.out)
 	t.write(a.out, "", a.width())

@@ -35,9 +35,9 @@ into these folders later is trusted too; folders of projects below are not.
 Where a skill has text that gives orders to the agent, trust shows it and asks
 first, or needs --yes. --skills needs no trust: it names the folder.`,
 		Example: `  skillrouter trust
-  skillrouter trust ~/work/shop
+  skillrouter trust ~/src/shop
   skillrouter trust --list
-  skillrouter trust --remove ~/work/shop`,
+  skillrouter trust --remove ~/src/shop`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := onlyOne(cmd, "list", "remove"); err != nil {
